@@ -11,21 +11,18 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { settingsOf } from './configured-parts.ts'
-import { peerCores } from './cores.ts'
-import { type Place, withPeer } from './measure.ts'
-import { runningOf } from './peers/node-program.ts'
-import type { Peer } from './peers/peer.ts'
-import { openPlace, runBench, temporaryFolder } from './place.ts'
-import { freePort, Program } from './program.ts'
+import { withPeer } from './measure.ts'
+import { seatgateBy } from './peers/seatgate.ts'
+import { openPlace, type Place } from './place.ts'
 import { machine } from './results.ts'
 import { RequestsOf } from './rounds.ts'
-import type { Ending } from './scale/ending.ts'
-import { median, medianInterval } from './scale/statistics.ts'
+import { type Ending, runBench, temporaryFolder } from './harness.ts'
+import { median, medianInterval } from './statistics.ts'
 import { PARTS } from './servers/ablated-parts.ts'
 import type { Slice } from './servers/seatgate-ablated.ts'
 import { Traffic } from './traffic.ts'
 import { type Workload, workloads } from './workloads.ts'
-import { type ConfiguredPart, writeConfiguration } from './world.ts'
+import type { ConfiguredPart } from './world.ts'
 
 const SERVER = fileURLToPath(new URL('./servers/seatgate-ablated.ts', import.meta.url))
 const { values } = parseArgs({
@@ -68,20 +65,7 @@ async function slicesOf(
   place: Place,
 ): Promise<Slice[]> {
   const output = join(place.folder, 'slices.json')
-  const peer: Peer = {
-    name: 'seatgate-ablated',
-    label: 'Seatgate',
-    authorises: true,
-    apiKeys: true,
-    available: () => null,
-    start: async ({ world, upstream, folder, routes, workers }) => {
-      const port = await freePort()
-      const setup = { world, port, upstream: upstream.origin, ca: upstream.ca, routes, workers }
-      const file = writeConfiguration(folder, settings === undefined ? setup : { ...setup, part: settings })
-      const command = [process.execPath, SERVER, part, values.slice, output, file]
-      return runningOf([await Program.start({ command, port, cores: peerCores(workers), folder })])
-    },
-  }
+  const peer = seatgateBy('seatgate-ablated', [SERVER, part, values.slice, output], settings)
   const requests = new RequestsOf(place).of({ peer, workload })
   const seconds = Number(values.seconds)
   await withPeer({ peer, workload }, place, async ({ port }) => {

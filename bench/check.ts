@@ -6,7 +6,8 @@
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from '../test/support/listen.ts'
+import { Ending } from './harness.ts'
 import type { Peer } from './peers/peer.ts'
 import { SPACE, seatName } from './names.ts'
 import { token, type World } from './world.ts'
@@ -29,20 +30,17 @@ interface Answer {
 /** The errors in its responses; empty where there are none. */
 export async function faultsOf(peer: Peer, world: World, folder: string): Promise<string[]> {
   mkdirSync(folder, { recursive: true })
-  const upstream = new RecordingUpstream()
-  const origin = await upstream.listen()
+  await using ending = new Ending()
+  const upstream = { seen: 0 }
+  const server = createServer((_request, response) => {
+    upstream.seen++
+    response.end('{}')
+  })
+  const port = await listen(ending.t, server)
   const setup = { world, folder, routes: 10, workers: 1, tls: false }
-  const port = Number(new URL(origin).port)
-  try {
-    const running = await peer.start({ ...setup, upstream: { port, origin, ca: null } })
-    try {
-      return await ask(peer, running.port, upstream, checks(peer, world))
-    } finally {
-      await running.stop()
-    }
-  } finally {
-    upstream.close()
-  }
+  const there = { port, origin: `http://127.0.0.1:${port}`, ca: null }
+  const running = await peer.start({ ...setup, upstream: there }, ending)
+  return await ask(peer, running.port, upstream, checks(peer, world))
 }
 
 function checks(peer: Peer, world: World): Check[] {
@@ -65,7 +63,7 @@ function checks(peer: Peer, world: World): Check[] {
   ]
 }
 
-async function ask(peer: Peer, port: number, upstream: RecordingUpstream, all: readonly Check[]) {
+async function ask(peer: Peer, port: number, upstream: { readonly seen: number }, all: readonly Check[]) {
   const faults: string[] = []
   for (const { what, token: text, good } of all) {
     const before = upstream.seen
@@ -97,23 +95,4 @@ async function statusOf(port: number, text: string | null): Promise<number> {
   response.resume()
   await once(response, 'end')
   return response.statusCode ?? 0
-}
-
-class RecordingUpstream {
-  seen = 0
-  readonly #server = createServer((_request, response) => {
-    this.seen++
-    response.end('{}')
-  })
-
-  async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  close(): void {
-    this.#server.closeAllConnections()
-    this.#server.close()
-  }
 }

@@ -8,18 +8,18 @@
  */
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { Place } from './measure.ts'
+import { bindThisProcess } from './cores.ts'
+import type { Place } from './place.ts'
 import { InstructionCounter } from './instructions/counter.ts'
 import { seatgateOf } from './peers/seatgate.ts'
 import type { Peer } from './peers/peer.ts'
 import { inTurn } from './plan.ts'
 import { RequestsOf } from './rounds.ts'
-import { Ending } from './scale/ending.ts'
-import { median, medianInterval } from './scale/statistics.ts'
+import { type Ending, onEnd, temporaryFolder } from './harness.ts'
+import { median, medianInterval } from './statistics.ts'
 import { costsByTurns, type Side } from './turns.ts'
 import { startUpstreams } from './upstreams.ts'
 import { type Workload, workloads } from './workloads.ts'
@@ -59,32 +59,27 @@ export interface Comparison {
 /** Undecided: the interval includes the threshold. More rounds make it narrower. */
 export type Verdict = 'slower' | 'undecided' | 'not slower'
 
-/** The exit code: 1 where a workload got slower. Rejects, with everything cleaned up, when they cannot be compared. */
-export async function compare(revision: string, setup: CompareSetup): Promise<number> {
-  const known = workloads.map(({ name }) => name)
-  const unknown = (setup.only ?? []).filter((name) => !known.includes(name))
+/** Returns the exit code: 1 if a workload got slower. Rejects if they cannot be compared. */
+export async function compare(ending: Ending, revision: string, setup: CompareSetup): Promise<number> {
+  const names = workloads.map(({ name }) => name)
+  const unknown = (setup.only ?? []).filter((name) => !names.includes(name))
   if (unknown.length > 0)
-    throw new Error(`no workload is called ${unknown.join(', ')}; there are ${known.join(', ')}`)
-  const ending = new Ending()
-  try {
-    const folder = mkdtempSync(join(tmpdir(), 'seatgate-compare-'))
-    onEnd(ending, () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-    const counter = setup.instructions ? new InstructionCounter(folder) : null
-    const [base, branch] = await sidesOf(revision, folder, ending, counter)
-    const chosen = workloads.filter(({ name, quick }) => setup.only?.includes(name) ?? quick)
-    const compared: Comparison[] = []
-    console.log(
-      `| workload | this tree / ${revision}, ${counter === null ? 'CPU' : 'instructions'} per request | 95 % interval of ${setup.rounds} rounds | by ${setup.threshold} |\n|---|---|---|---|`,
-    )
-    for (const workload of chosen) {
-      const comparison = await compareOn(workload, base, branch, setup, counter)
-      compared.push(comparison)
-      console.log(lineOf(comparison))
-    }
-    return compared.some(({ verdict }) => verdict === 'slower') ? 1 : 0
-  } finally {
-    await ending.run()
+    throw new Error(`no workload is called ${unknown.join(', ')}; there are ${names.join(', ')}`)
+  const folder = temporaryFolder(ending, 'compare')
+  const counter = setup.instructions ? new InstructionCounter(folder) : null
+  const [base, branch] = await sidesOf(revision, folder, ending, counter)
+  const what = counter === null ? 'CPU' : 'instructions'
+  console.log(
+    `| workload | this tree / ${revision}, ${what} per request | 95 % interval of ${setup.rounds} rounds | by ${setup.threshold} |`,
+  )
+  console.log('|---|---|---|---|')
+  let isSlower = false
+  for (const workload of workloads.filter(({ name, quick }) => setup.only?.includes(name) ?? quick)) {
+    const comparison = await compareOn(workload, base, branch, setup, counter)
+    console.log(lineOf(comparison))
+    isSlower ||= comparison.verdict === 'slower'
   }
+  return isSlower ? 1 : 0
 }
 
 async function compareOn(
@@ -145,8 +140,8 @@ async function sidesOf(
   counter: InstructionCounter | null,
 ): Promise<[base: Revision, branch: Revision]> {
   const before = checkOut(revision, join(folder, 'tree'), ending)
-  const upstreams = await startUpstreams(join(folder, 'upstream'))
-  ending.teardown(() => upstreams.stop())
+  bindThisProcess()
+  const upstreams = await startUpstreams(ending, join(folder, 'upstream'))
   const side = async (name: string, source: string): Promise<Revision> => {
     const peer = seatgateOf(source, name, counter?.runner(name))
     const own = join(folder, name)
@@ -168,15 +163,4 @@ function checkOut(revision: string, folder: string, ending: Ending): string {
   git('worktree', 'add', '--detach', folder, revision)
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   return folder
-}
-
-/** Runs once, at the end of the work or of the process. */
-function onEnd(ending: Ending, step: () => void): void {
-  let done = false
-  const once = () => {
-    if (!done) step()
-    done = true
-  }
-  ending.teardown(once)
-  process.once('exit', once)
 }

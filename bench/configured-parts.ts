@@ -2,11 +2,10 @@
 
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { Ending } from './scale/ending.ts'
+import { listen } from '../test/support/listen.ts'
+import type { Ending } from './harness.ts'
 import type { ConfiguredPart } from './world.ts'
 
 /** Undefined: the part needs no settings. */
@@ -58,11 +57,6 @@ async function collector(ending: Ending): Promise<string> {
     request
       .resume()
       .on('end', () => response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end())
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  ending.teardown(() => {
-    server.closeAllConnections()
-    server.close()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listen(ending.t, server)}`
 }

@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { InvalidValue } from '../src/config/invalid-value.ts'
 import { durationWithin } from '../src/config/units.ts'
+import { refuse, runBench, say } from './harness.ts'
 import { drills } from './drills/drill.ts'
 import { type DrillResult, runDrill } from './drills/drill-run.ts'
 import { drillTable, untestedOf } from './drills/drill-table.ts'
@@ -27,35 +28,32 @@ const { values, positionals } = parseArgs({
 const duration = durationWithin('10s', '24h')(values.duration)
 const chosen = drills.filter(({ name }) => values.only?.split(',').includes(name) ?? true)
 const lanes = Number(values['at-once'])
-if (duration instanceof InvalidValue || chosen.length === 0 || !(lanes >= 1)) {
-  console.error(`--duration is at least 10s; the drills are ${drills.map(({ name }) => name).join(', ')}`)
-  process.exit(2)
-}
-const reports = resolve(values.reports)
-mkdirSync(reports, { recursive: true })
-
+if (duration instanceof InvalidValue || chosen.length === 0 || !(lanes >= 1))
+  refuse(`--duration is at least 10s; the drills are ${drills.map(({ name }) => name).join(', ')}`)
+const settings = { duration, options: positionals, reports: resolve(values.reports) }
 const results = new Map<string, DrillResult>()
 const waiting = [...chosen]
-let failed = false
-await Promise.all(Array.from({ length: Math.min(lanes, waiting.length) }, lane))
 
-const done = chosen.flatMap(({ name }) => results.get(name) ?? [])
-const summary = `${drillTable(done)}\n\nNot tested:\n\n${untestedOf(done.map(({ report }) => report)).join('\n')}\n`
-writeFileSync(join(reports, 'summary.md'), summary)
-console.log(summary)
-process.exitCode = failed ? 1 : 0
+await runBench(async () => {
+  mkdirSync(settings.reports, { recursive: true })
+  await Promise.all(Array.from({ length: Math.min(lanes, waiting.length) }, lane))
+  const done = chosen.flatMap(({ name }) => results.get(name) ?? [])
+  const untested = untestedOf(done.map(({ report }) => report)).join('\n')
+  const summary = `${drillTable(done)}\n\nNot tested:\n\n${untested}\n`
+  writeFileSync(join(settings.reports, 'summary.md'), summary)
+  console.log(summary)
+  return done.length === chosen.length && done.every(({ code }) => code === 0) ? 0 : 1
+})
 
-/** One drill after another. */
+/** One drill after another. A drill that cannot be run has no result. */
 async function lane(): Promise<void> {
   for (let drill = waiting.shift(); drill !== undefined; drill = waiting.shift()) {
-    console.error(`${new Date().toISOString()} ${drill.name} begins`)
+    say(`${new Date().toISOString()} ${drill.name} begins`)
     try {
-      const result = await runDrill(drill, { duration: Number(duration), options: positionals, reports })
+      const result = await runDrill(drill, settings)
       results.set(drill.name, result)
-      if (result.code !== 0) failed = true
-      console.error(`${new Date().toISOString()} ${drill.name}: exit ${result.code}`)
+      say(`${new Date().toISOString()} ${drill.name}: exit ${result.code}`)
     } catch (cause) {
-      failed = true
       console.error(cause)
     }
   }

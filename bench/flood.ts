@@ -3,8 +3,9 @@
  * beside as many invalid ones as possible.
  */
 
-import { type Place, withPeer } from './measure.ts'
-import type { Latency } from './latency.ts'
+import { withPeer } from './measure.ts'
+import type { Place } from './place.ts'
+import type { Latency } from './load-settings.ts'
 import type { Peer } from './peers/peer.ts'
 import { RequestsOf } from './rounds.ts'
 import { Traffic } from './traffic.ts'

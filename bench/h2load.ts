@@ -3,11 +3,10 @@
  * request of its list.
  */
 
-import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { promisify } from 'node:util'
-import { bound, loadCores, which } from './cores.ts'
+import { which } from './cores.ts'
 import { checkCall } from './grpc-call.ts'
+import { outputOf } from './load-process.ts'
 import type { Load, Loaded } from './load-settings.ts'
 import { readRequests } from './read-requests.ts'
 
@@ -15,30 +14,20 @@ const program = which('h2load')
 /** Streams of a connection. */
 const STREAMS = 16
 const HTTP2_CONNECTIONS = 16
-/** Milliseconds beyond its time that h2load may take. */
-const MARGIN = 30_000
 /** A message of 16 bytes, with the five bytes before it: not compressed, and its length. */
 const MESSAGE = Buffer.concat([Buffer.from([0, 0, 0, 0, 16]), Buffer.alloc(16, 'x')])
 
-export type H2loadClient = 'tls-http1' | 'tls-http2' | 'grpc'
-
 /** @param streams of a connection in HTTP/2 */
-export async function byH2load(client: H2loadClient, load: Load, streams = STREAMS): Promise<Loaded> {
+export async function byH2load(load: Load, streams = STREAMS): Promise<Loaded> {
   if (program === null) throw new Error('h2load is not installed: apt-get install nghttp2-client')
-  if (client === 'grpc')
+  if (load.client === 'grpc')
     await checkCall(load.port, readRequests(load.requests, load.from).next().value, MESSAGE)
-  const [file = '', ...args] = bound(loadCores(load.workers), [
-    program,
-    ...argumentsOf(client, load, streams),
-  ])
-  const limits = { timeout: load.seconds * 1000 + MARGIN }
-  const { stdout } = await promisify(execFile)(file, args, limits).catch(withoutCommand)
+  const stdout = await outputOf([program, ...argumentsOf(load, streams)], load)
   return loadedOf(stdout, load.seconds)
 }
 
 function argumentsOf(
-  client: H2loadClient,
-  { port, requests, from, connections, seconds }: Load,
+  { client, port, requests, from, connections, seconds }: Load,
   streams: number,
 ): string[] {
   const { path, headers } = readRequests(requests, from).next().value
@@ -76,9 +65,4 @@ export function loadedOf(output: string, seconds: number): Loaded {
     rate: requests / seconds,
     statuses: {},
   }
-}
-
-/** The message of execFile contains the command, and so the token. */
-function withoutCommand(cause: Error & { stderr?: string }): never {
-  throw new Error(`h2load: ${cause.stderr?.trim() || 'it failed'}`)
 }

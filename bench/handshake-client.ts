@@ -5,21 +5,9 @@
 
 import { readFileSync } from 'node:fs'
 import { connect, type ConnectionOptions, createSecureContext } from 'node:tls'
-import type { Loaded } from './load-settings.ts'
+import type { HandshakeLoad, Loaded } from './load-settings.ts'
 
-export interface HandshakeLoad {
-  readonly port: number
-  readonly seconds: number
-  /** By the last ticket that was received. */
-  readonly resume: boolean
-  readonly atOnce: number
-  /** Of the request, which asks for the end of the connection. */
-  readonly head: string
-}
-
-const { port, seconds, resume, atOnce, head } = JSON.parse(
-  readFileSync(process.argv[2] ?? '', 'utf8'),
-) as HandshakeLoad
+const { port, seconds, resume, atOnce, head } = JSON.parse(readFileSync(0, 'utf8')) as HandshakeLoad
 
 // The cost of the peer is measured, so that the client may trust any certificate.
 const secureContext = createSecureContext({ minVersion: 'TLSv1.3' })

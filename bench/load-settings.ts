@@ -1,36 +1,76 @@
-/** What a load program is asked for, and what it reports. */
+/** The loads that load programs produce, and their results. */
 
+import type { LoadProcess } from './load-process.ts'
 import type { Requests } from './requests.ts'
 
 /** The protocol of the requests, and whether each one has a connection of its own. All but the first need TLS at the peer. */
 export type Client = 'http1' | 'tls-http1' | 'tls-http2' | 'grpc' | 'tls-connections' | 'tls-resumptions'
 
-export interface Load {
-  readonly client: Client
+interface CommonLoad extends LoadProcess {
   readonly port: number
   readonly requests: Requests
-  /** Number of the first request. */
+  /** The number of the first request. */
   readonly from: number
+  readonly connections: number
+}
+
+/** A load at full speed. */
+export interface Load extends CommonLoad {
+  readonly client: Client
   /** Responses are counted by their status, at the cost of the load program. */
   readonly countStatuses: boolean
-  readonly connections: number
-  readonly seconds: number
-  /** Cores that the peer may use, and the load may not. */
-  readonly workers: number
-  /** wrk, or the client at a fixed rate, runs at the lowest priority, so that it does not delay others on its cores. */
-  readonly background?: boolean
+}
+
+export interface RatedLoad extends CommonLoad {
+  /** Requests per second. */
+  readonly rate: number
 }
 
 export interface Loaded {
   /** Responses. */
   readonly requests: number
   readonly sent: number
-  /** Of these, with a status of 400 or above. */
+  /** Responses with a status of 400 or above. */
   readonly refused: number
   /** Broken connections, and missing responses. */
   readonly failed: number
   /** Requests per second. */
   readonly rate: number
-  /** Responses by status; empty where they were not counted. */
+  /** Responses by status; empty if they were not counted. */
   readonly statuses: Readonly<Record<string, number>>
+}
+
+/** Milliseconds, from when a request was due to the end of its response. */
+export interface Latency {
+  readonly p50: number
+  readonly p99: number
+  readonly p999: number
+  readonly most: number
+  /** The p99 of the client's own delay in sending, which is part of all the others. */
+  readonly late: number
+  /** Responses. */
+  readonly requests: number
+  /** Responses with a status other than 200. */
+  readonly refused: number
+  readonly failed: number
+  /** The intended requests per second. */
+  readonly rate: number
+}
+
+/** TLS 1.3 connections, each for one request. */
+export interface HandshakeLoad extends LoadProcess {
+  readonly port: number
+  /** Whether each connection resumes the session of an earlier one. */
+  readonly resume: boolean
+  /** Connections that are open at the same time. */
+  readonly atOnce: number
+  /** The header section of the request, which asks for the end of the connection. */
+  readonly head: string
+}
+
+/** Messages on open WebSockets. */
+export interface WebSocketLoad extends LoadProcess {
+  readonly port: number
+  readonly connections: number
+  readonly headers: readonly string[]
 }

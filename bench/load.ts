@@ -1,19 +1,16 @@
 /** Load at full speed, by wrk, which is never the bottleneck, or by autocannon where wrk is not installed. */
 
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import autocannon from 'autocannon'
-import { bound, loadCores, prioritized, which } from './cores.ts'
+import { which } from './cores.ts'
 import { byH2load } from './h2load.ts'
-import { byHandshakes } from './handshakes.ts'
-import type { Load, Loaded } from './load-settings.ts'
+import { outputOf, runClient } from './load-process.ts'
+import type { HandshakeLoad, Latency, Load, Loaded, RatedLoad } from './load-settings.ts'
 import { readRequests } from './read-requests.ts'
 
-const SCRIPT = fileURLToPath(new URL('./wrk.lua', import.meta.url))
-const MEBIBYTE = 1024 * 1024
-/** Milliseconds beyond its time that wrk may take. */
-const MARGIN = 30_000
+const SCRIPT = join(import.meta.dirname, 'wrk.lua')
+/** TLS connections of a load that are open at the same time. */
+const HANDSHAKES = 16
 
 const wrk = which('wrk')
 /** The load program in use. */
@@ -27,44 +24,46 @@ export function saturate(load: Load): Promise<Loaded> {
       return wrk === null ? byAutocannon(load) : byWrk(wrk, load)
     case 'tls-connections':
     case 'tls-resumptions':
-      return byHandshakes(client === 'tls-resumptions', load)
+      return byHandshakes(load)
     default:
-      return byH2load(client, load)
+      return byH2load(load)
   }
 }
 
+/** Sends requests at a fixed rate, whether or not earlier ones have responses. */
+export function atRate(load: RatedLoad): Promise<Latency> {
+  return runClient<Latency>('open-loop-client.ts', load)
+}
+
 async function byWrk(program: string, load: Load): Promise<Loaded> {
-  const { port, requests, from, countStatuses, connections, seconds, workers, background } = load
+  const { port, requests, from, countStatuses, connections, seconds } = load
   const url = `http://127.0.0.1:${port}/`
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, url, '--']
-  const scriptArgs = [
-    requests.list,
-    `${from}`,
-    requests.newTokens?.list ?? '-',
-    countStatuses ? 'statuses' : '-',
-  ]
-  const [file = '', ...args] = bound(
-    loadCores(workers),
-    prioritized(background, [program, ...options, ...scriptArgs]),
-  )
-  const limits = { maxBuffer: MEBIBYTE, timeout: seconds * 1000 + MARGIN }
-  const { stdout } = await promisify(execFile)(file, args, limits).catch(asError)
+  const statuses = countStatuses ? 'statuses' : '-'
+  const scriptArgs = [requests.list, `${from}`, requests.newTokens?.list ?? '-', statuses]
+  const printed = await outputOf([program, ...options, ...scriptArgs], load)
   const { microseconds, exhausted, ...loaded } = JSON.parse(
-    stdout.trimEnd().split('\n').at(-1) ?? '',
+    printed.trimEnd().split('\n').at(-1) ?? '',
   ) as WrkOutput
   if (exhausted) throw new Error('the tokens that are sent once are not enough')
   return { ...loaded, rate: (loaded.requests * 1e6) / microseconds }
-}
-
-/** The program's own message: that of the command contains all its arguments. */
-function asError(cause: Error & { stderr?: string }): never {
-  throw new Error(`wrk: ${cause.stderr?.trim() || cause.message}`, { cause })
 }
 
 /** The output of wrk.lua. */
 interface WrkOutput extends Omit<Loaded, 'rate'> {
   readonly microseconds: number
   readonly exhausted: boolean
+}
+
+/** Opens a TLS connection for each request, with a full handshake or a resumed session. */
+function byHandshakes(load: Load): Promise<Loaded> {
+  const { client, port, requests, from, seconds, workers = 1 } = load
+  const { method, path, headers } = readRequests(requests, from).next().value
+  const lines = [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...headers]
+  const head = `${lines.join('\r\n')}\r\n\r\n`
+  const resume = client === 'tls-resumptions'
+  const handshakes: HandshakeLoad = { port, seconds, workers, resume, atOnce: HANDSHAKES, head }
+  return runClient<Loaded>('handshake-client.ts', handshakes)
 }
 
 async function byAutocannon({ port, requests, from, connections, seconds }: Load): Promise<Loaded> {

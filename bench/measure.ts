@@ -1,16 +1,15 @@
 /** One run: a fresh peer, warmed up, loaded at full speed, then at a fixed rate. */
 
-import type { Peer } from './peers/peer.ts'
-import type { Workload } from './workloads.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Latency } from './latency.ts'
-import type { RunningPeer } from './peers/peer.ts'
+import { Ending } from './harness.ts'
+import type { Latency } from './load-settings.ts'
+import type { Peer, RunningPeer } from './peers/peer.ts'
+import type { Place } from './place.ts'
 import { cpuOf, memoryOf } from './process-tree.ts'
 import type { Requests } from './requests.ts'
 import { Traffic } from './traffic.ts'
-import type { Upstreams } from './upstreams.ts'
-import type { World } from './world.ts'
+import type { Workload } from './workloads.ts'
 
 export interface Job {
   readonly peer: Peer
@@ -43,35 +42,22 @@ export interface Sample {
   readonly latency: Latency | null
 }
 
-export interface Place {
-  readonly world: World
-  readonly upstreams: Upstreams
-  readonly folder: string
-}
-
 export function measure(job: Job, requests: Requests, place: Place, lengths: Lengths): Promise<Sample> {
   return withPeer(job, place, (running) => run(running, job, requests, lengths))
 }
 
-/** Starts a fresh peer, and always stops it and removes its files. */
+/** Starts a fresh peer, ends it after its use, and removes its files. */
 export async function withPeer<V>(
   { peer, workload }: Job,
   { world, upstreams, folder: parent }: Place,
   use: (running: RunningPeer) => Promise<V>,
 ): Promise<V> {
+  await using ending = new Ending()
   const folder = mkdtempSync(join(parent, `${peer.name}-`))
+  ending.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const { routes, workers, client } = workload
-  const upstream = upstreams[workload.upstream]
-  try {
-    const running = await peer.start({ world, upstream, folder, routes, workers, tls: client !== 'http1' })
-    try {
-      return await use(running)
-    } finally {
-      await running.stop()
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  }
+  const setup = { world, upstream: upstreams[workload.upstream], folder, routes, workers }
+  return await use(await peer.start({ ...setup, tls: client !== 'http1' }, ending))
 }
 
 async function run(

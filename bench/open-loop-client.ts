@@ -5,17 +5,17 @@
  * 0.1 ms, is part of every latency. Prints one line of JSON.
  */
 
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import type { RatedLoad } from './latency.ts'
-import type { Latency } from './latency.ts'
+import type { Latency, RatedLoad } from './load-settings.ts'
 import { readRequests } from './read-requests.ts'
-import { quantile } from './scale/statistics.ts'
+import { quantile } from './statistics.ts'
 
 /** Milliseconds: the longest sleep, and the wait for the last responses. */
 const NAP = 0.1
 const LAST_WAIT = 5000
 
-const load = JSON.parse(process.argv[2] ?? '') as RatedLoad
+const load = JSON.parse(readFileSync(0, 'utf8')) as RatedLoad
 const messages = messagesOf(load)
 const napping = new Int32Array(new SharedArrayBuffer(4))
 

@@ -1,91 +1,74 @@
-/**
- * A program that listens on a port: started on its cores, awaited, stopped. Its output goes to a file, like an access
- * log.
- */
+/** Programs that listen on a port: started on their cores, awaited, and ended. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync, readFileSync } from 'node:fs'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { mkdirSync, mkdtempSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { unwatch, watch } from '../test/support/servers/watch.ts'
-import { bound } from './cores.ts'
+import { Child } from '../test/support/servers/child.ts'
+import { bound, loadCores } from './cores.ts'
+import type { Ending } from './harness.ts'
 
-/** Milliseconds: until it accepts its first connection, which takes an emulated one minutes, and until it ends after the signal. */
-const TIMEOUT = 300_000
-const LAST_WAIT = 5000
+/** Milliseconds until a program accepts its first connection, which takes an emulated one minutes. */
+const PATIENCE = 300_000
 
 export interface Launch {
   readonly command: readonly string[]
   readonly port: number
-  readonly cores: string | null
-  /** For its output; removed with the process at the latest. */
+  /** The cores of the program; left out: all. */
+  readonly cores?: string | null
   readonly folder: string
   readonly env?: NodeJS.ProcessEnv
 }
 
-export class Program {
-  readonly pid: number
+/** Its output goes to a file, like an access log. */
+export class Program extends Child {
   readonly port: number
-  /** Milliseconds from the start of the process until it accepts connections. */
-  readonly startedIn: number
-  readonly #child: ChildProcess
-  readonly #exited: Promise<unknown>
+  #startedIn = 0
 
-  private constructor(
-    child: ChildProcess,
-    pid: number,
-    exited: Promise<unknown>,
-    port: number,
-    time: number,
-  ) {
-    this.#child = child
-    this.#exited = exited
-    this.pid = pid
+  private constructor(folder: string, port: number) {
+    super(mkdtempSync(join(folder, 'program-')))
     this.port = port
-    this.startedIn = time
   }
 
-  /** Resolves once it accepts connections; rejects, with its output, when it ends before. */
-  static async start({ command, port, cores, folder, env }: Launch): Promise<Program> {
-    const [file = '', ...args] = bound(cores, command)
-    const printed = join(folder, `out-${port}.log`)
-    const output = openSync(printed, 'a')
+  /** Resolves once the program accepts connections; rejects with its output if it ends first. */
+  static async start(ending: Ending, { command, port, cores = null, folder, env }: Launch): Promise<Program> {
+    const program = new Program(folder, port)
+    ending.teardown(() => program.end())
+    const [path = '', ...args] = bound(cores, command)
     const begun = performance.now()
-    const child = spawn(file, args, { stdio: ['ignore', output, output], ...(env ? { env } : {}) })
-    if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    const { pid } = child
-    watch(pid, folder)
-    const exited = once(child, 'exit').then(() => unwatch(pid))
-    const program = new Program(child, pid, exited, port, 0)
-    try {
-      await accepting(port, child)
-    } catch (cause) {
-      await program.stop()
-      throw new Error(`${command[0]}: ${readFileSync(printed, 'utf8').slice(-2000)}`, { cause })
-    }
-    return new Program(child, pid, exited, port, performance.now() - begun)
+    await program.spawn({ program: { path, env: { ...process.env, ...env } }, args })
+    await program.comesUp(() => accepts(port), { patience: PATIENCE })
+    program.#startedIn = performance.now() - begun
+    return program
   }
 
-  /** Ends by signal, or is killed. */
-  async stop(): Promise<void> {
-    const running = () => this.#child.exitCode === null && this.#child.signalCode === null
-    if (!running()) return void (await this.#exited)
-    this.#child.kill('SIGTERM')
-    const late = setTimeout(() => this.#child.kill('SIGKILL'), LAST_WAIT)
-    await this.#exited
-    clearTimeout(late)
+  get origin(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** Milliseconds from the start of the process until it accepts connections. */
+  get startedIn(): number {
+    return this.#startedIn
   }
 }
 
-async function accepting(port: number, child: ChildProcess): Promise<void> {
-  const end = performance.now() + TIMEOUT
-  while (!(await accepts(port))) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended')
-    if (performance.now() > end) throw new Error('it does not listen')
-    await sleep(10)
-  }
+/**
+ * Starts a script of `servers/` beside the load, in a folder of its own.
+ *
+ * @param ports further ones that it listens on
+ */
+export async function startServer(
+  ending: Ending,
+  parent: string,
+  script: string,
+  ...ports: readonly number[]
+): Promise<Program> {
+  const port = await freePort()
+  const folder = join(parent, script)
+  mkdirSync(folder, { recursive: true })
+  const path = join(import.meta.dirname, 'servers', `${script}.ts`)
+  const command = [process.execPath, path, ...[port, ...ports].map(String)]
+  return Program.start(ending, { command, port, cores: loadCores(1), folder })
 }
 
 function accepts(port: number): Promise<boolean> {
@@ -100,7 +83,7 @@ function accepts(port: number): Promise<boolean> {
   })
 }
 
-/** A port without a listener. */
+/** Returns a port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,8 +1,9 @@
 /** All runs of peers on workloads, round by round. A failed run is reported, and the others continue. */
 
-import type { Job } from './measure.ts'
 import { join } from 'node:path'
-import { type Lengths, measure, type Place, type Sample } from './measure.ts'
+import { type Job, type Lengths, measure, type Sample } from './measure.ts'
+import type { Place } from './place.ts'
+import { messageOf, say } from './harness.ts'
 import type { Peer } from './peers/peer.ts'
 import { inTurn } from './plan.ts'
 import type { Requests } from './requests.ts'
@@ -54,7 +55,6 @@ export async function runRounds(
   rounds: number,
   place: Place,
   lengths: RoundLengths,
-  say: (line: string) => void,
 ): Promise<Result[]> {
   const requests = new RequestsOf(place)
   const results = jobs.map(() => ({ samples: [] as Sample[], failures: [] as string[] }))
@@ -85,8 +85,4 @@ function lineOf({ peer, workload }: Job, sample: Sample | undefined, failure: st
   const name = `${workload.name} ${peer.name}`
   if (sample === undefined) return `${name}: ${failure ?? 'nothing'}`
   return `${name}: ${sample.cpu.toFixed(1)} µs, ${sample.rate.toFixed(0)} requests/s`
-}
-
-export function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

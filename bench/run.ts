@@ -13,16 +13,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { compare } from './compare.ts'
-import { bindThisProcess } from './cores.ts'
 import { curveDrawing } from './curves/drawing.ts'
+import { type Ending, messageOf, refuse, runBench, say, temporaryFolder } from './harness.ts'
 import { peers } from './peers/all.ts'
 import { picture } from './picture.ts'
-import { openPlace, temporaryFolder } from './place.ts'
+import { openPlace } from './place.ts'
 import { choose, PARTS } from './plan.ts'
 import type { Measured } from './measured.ts'
 import { report } from './results.ts'
-import { messageOf } from './rounds.ts'
-import { Ending } from './scale/ending.ts'
 import { ENOUGH, WARM } from './traffic.ts'
 import { WholeBench } from './whole.ts'
 import { workloads } from './workloads.ts'
@@ -33,47 +31,32 @@ npm run bench -- --compare REV [--threshold RATIO] [--quick] [--only NAME[,NAME]
 const values = readOptions()
 const { quick } = values
 const only = values.only?.split(',') ?? null
-const roundsOr = (usual: number) => values.rounds ?? usual
 
-bindThisProcess()
-process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
-process.exitCode = values.compare === undefined ? await bench() : await guard(values.compare)
+await runBench((ending) => (values.compare === undefined ? bench(ending) : guard(ending, values.compare)))
 
-/** The exit code: 1 where a run failed, 2 for an unknown name. */
-async function bench(): Promise<number> {
+/** The exit code: 1 if a run failed, 2 for an unknown name. */
+async function bench(ending: Ending): Promise<number> {
   const choice = choose(peers, workloads, only, quick)
   if (!('parts' in choice)) {
     const names = [...peers, ...workloads].map(({ name }) => name).concat(PARTS)
-    say(`nothing is called ${choice.join(', ')}; there are ${names.join(', ')}`)
-    return 2
+    return refuse(`nothing is called ${choice.join(', ')}; there are ${names.join(', ')}`)
   }
-  const ending = new Ending()
-  try {
-    const lengths = quick
-      ? { warmUp: 30, shortWarmUp: 30, warming: 1.5 * WARM, saturated: 2, rated: 2 }
-      : { warmUp: 15, shortWarmUp: 5, warming: ENOUGH, saturated: 3, rated: 3 }
-    const wanted = { ...choice, quick, rounds: roundsOr(quick ? 1 : 3), lengths, say }
-    const measured = await new WholeBench(
-      wanted,
-      await openPlace(ending, temporaryFolder(ending, 'bench')),
-    ).run()
-    write(measured)
-    return measured.results.some(({ samples }) => samples.length === 0) ? 1 : 0
-  } finally {
-    await ending.run()
-  }
+  const lengths = quick
+    ? { warmUp: 30, shortWarmUp: 30, warming: 1.5 * WARM, saturated: 2, rated: 2 }
+    : { warmUp: 15, shortWarmUp: 5, warming: ENOUGH, saturated: 3, rated: 3 }
+  const wanted = { ...choice, quick, rounds: values.rounds ?? (quick ? 1 : 3), lengths }
+  const place = await openPlace(ending, temporaryFolder(ending, 'bench'))
+  const measured = await new WholeBench(wanted, place).run()
+  write(measured)
+  return measured.results.some(({ samples }) => samples.length === 0) ? 1 : 0
 }
 
-/** 2 where nothing could be compared, as distinct from slower. */
-async function guard(revision: string): Promise<number> {
+/** The exit code: 1 if a workload got slower, 2 if nothing could be compared. */
+async function guard(ending: Ending, revision: string): Promise<number> {
+  const { instructions, threshold } = values
+  const rounds = values.rounds ?? (instructions ? 3 : quick ? 6 : 12)
   try {
-    return await compare(revision, {
-      only,
-      quick,
-      rounds: roundsOr(values.instructions ? 3 : quick ? 6 : 12),
-      instructions: values.instructions,
-      threshold: values.threshold,
-    })
+    return await compare(ending, revision, { only, quick, rounds, instructions, threshold })
   } catch (cause) {
     say(messageOf(cause))
     return 2
@@ -107,8 +90,7 @@ function readOptions() {
     if (!(threshold > 0)) throw new Error(`--threshold is a ratio, not ${values.threshold}`)
     return { ...values, rounds, threshold }
   } catch (cause) {
-    say(`${messageOf(cause)}\n${USAGE}`)
-    process.exit(2)
+    return refuse(`${messageOf(cause)}\n${USAGE}`)
   }
 }
 
@@ -125,9 +107,4 @@ function write(measured: Measured): void {
   if (measured.results.some(({ samples }) => samples.length > 0)) put('results.svg', picture(measured))
   if (measured.curves !== null) put('curves.svg', curveDrawing(measured.curves, measured.machine))
   writeFileSync(join(tmpdir(), 'seatgate-bench.json'), JSON.stringify(measured, null, 1))
-}
-
-/** Standard output is for the results. */
-function say(line: string): void {
-  console.error(line)
 }

@@ -13,9 +13,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type FleetCost, measureFleet } from './scale/acknowledgement.ts'
 import { measureCosts } from './scale/decision-cost.ts'
-import { Deployment } from './scale/deployment.ts'
+import { deploy } from './scale/deployment.ts'
 import { drawing } from './scale/drawing.ts'
-import { Ending } from './scale/ending.ts'
+import { Ending, runBench, say } from './harness.ts'
 import { allSeats, SEATS_EACH, someTenants, usedSeatOf } from './scale/population.ts'
 import { type Measured, table } from './scale/report.ts'
 import { measureInUse } from './scale/seats-in-use.ts'
@@ -39,16 +39,18 @@ const { values } = parseArgs({ options: { quick: { type: 'boolean', default: fal
 const size = values.quick ? QUICK : FULL
 const folder = values.quick ? tmpdir() : fileURLToPath(new URL('.', import.meta.url))
 
-const load = [loadavg()]
-const seats = await ended(measureSeats)
-const fleets = await ended(measureFleets)
-load.push(loadavg())
-const measured: Measured = { ...seats, fleets, load }
-console.log(table(measured))
-writeFileSync(join(tmpdir(), 'seatgate-scale.json'), JSON.stringify(measured, null, 1))
-writeFileSync(join(folder, 'scale.svg'), drawing(measured))
+await runBench(async () => {
+  const before = loadavg()
+  const seats = await measureSeats()
+  const fleets = await measureFleets()
+  const measured: Measured = { ...seats, fleets, load: [before, loadavg()] }
+  console.log(table(measured))
+  writeFileSync(join(tmpdir(), 'seatgate-scale.json'), JSON.stringify(measured, null, 1))
+  writeFileSync(join(folder, 'scale.svg'), drawing(measured))
+})
 
-async function measureSeats(ending: Ending): Promise<Omit<Measured, 'fleets' | 'load'>> {
+async function measureSeats(): Promise<Omit<Measured, 'fleets' | 'load'>> {
+  await using ending = new Ending()
   const servers = await startServers(ending)
   const upstream = await startUpstream(ending)
   const secrets = Array.from({ length: size.tenants }, () => randomBytes(32).toString('hex'))
@@ -56,7 +58,7 @@ async function measureSeats(ending: Ending): Promise<Omit<Measured, 'fleets' | '
   const tenants = someTenants(size.tenants, size.tenants)
   const few = someTenants(size.tenants, size.small)
   const common = { upstream, secretOf }
-  const large = await Deployment.make(ending, servers, {
+  const large = await deploy(ending, servers, {
     ...common,
     name: 'large',
     tenants,
@@ -64,7 +66,7 @@ async function measureSeats(ending: Ending): Promise<Omit<Measured, 'fleets' | '
     seats: allSeats(size.tenants),
   })
   say(`filled ${large.filled.seats} Seats in ${large.filled.seconds.toFixed(0)} s`)
-  const small = await Deployment.make(ending, servers, {
+  const small = await deploy(ending, servers, {
     ...common,
     name: 'small',
     tenants: few,
@@ -90,7 +92,8 @@ async function measureSeats(ending: Ending): Promise<Omit<Measured, 'fleets' | '
   return { filled: large.filled, tenants: size.tenants, configLoad: large.configLoad, starts, inUse, costs }
 }
 
-async function measureFleets(ending: Ending): Promise<FleetCost[]> {
+async function measureFleets(): Promise<FleetCost[]> {
+  await using ending = new Ending()
   const servers = await startServers(ending, QUIET)
   const measured: FleetCost[] = []
   for (const instances of size.fleets) {
@@ -98,19 +101,4 @@ async function measureFleets(ending: Ending): Promise<FleetCost[]> {
     say(`${instances} instances`)
   }
   return measured
-}
-
-/** Stops everything that was started, whatever happens. */
-async function ended<V>(work: (ending: Ending) => Promise<V>): Promise<V> {
-  const ending = new Ending()
-  try {
-    return await work(ending)
-  } finally {
-    await ending.run()
-  }
-}
-
-/** Reports progress; only the table is printed to standard output. */
-function say(line: string): void {
-  console.error(line)
 }

@@ -4,16 +4,13 @@
  * revoked once a second, or as seldom as a cache needs to show how long it keeps a state. Prints a table in Markdown.
  */
 
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { readAll, Subjects } from '../src/cli/verify/readers.ts'
 import { RunRecord, type RunReport } from '../src/cli/verify/run-record.ts'
 import { Subject, type Write } from '../src/cli/verify/staleness.ts'
-import { temporaryFolder } from './place.ts'
-import { Ending } from './scale/ending.ts'
+import { Ending, refuse, runBench, say, temporaryFolder } from './harness.ts'
 import { cachedPeers } from './staleness/cached-gateways.ts'
 import { casbinPeers } from './staleness/casbin-gateways.ts'
 import { cerbosPeers } from './staleness/cerbos-servers.ts'
@@ -29,30 +26,25 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds)
 const peers = [...seatgates, ...cachedPeers, ...casbinPeers, ...cerbosPeers]
 const chosen = peers.filter(({ name }) => values.only?.split(',').includes(name) ?? true)
-if (!(seconds >= 4) || chosen.length === 0) {
-  console.error(`--seconds is at least 4; there are ${peers.map(({ name }) => name).join(', ')}`)
-  process.exit(2)
-}
+if (!(seconds >= 4) || chosen.length === 0)
+  refuse(`--seconds is at least 4; there are ${peers.map(({ name }) => name).join(', ')}`)
 
-console.log(
-  '| peer | reads | stale | longest, ms after the 2xx | write until 2xx, ms (p50, largest) | configuration |',
-)
-console.log('|---|--:|--:|--:|--:|---|')
-for (const peer of chosen) {
-  const why = peer.unavailable?.() ?? null
-  if (why === null) console.log(rowOf(peer, await measured(peer)))
-  else console.error(`${peer.name}: ${why}`)
-}
+await runBench(async () => {
+  console.log(
+    '| peer | reads | stale | longest, ms after the 2xx | write until 2xx, ms (p50, largest) | configuration |',
+  )
+  console.log('|---|--:|--:|--:|--:|---|')
+  for (const peer of chosen) {
+    const why = peer.unavailable?.() ?? null
+    if (why === null) console.log(rowOf(peer, await measured(peer)))
+    else say(`${peer.name}: ${why}`)
+  }
+})
 
 async function measured(peer: StalenessPeer): Promise<RunReport> {
-  const ending = new Ending()
-  try {
-    const folder = join(temporaryFolder(ending, 'staleness'), peer.name)
-    mkdirSync(folder)
-    return await run(await peer.start(ending, folder), peer.every ?? 1)
-  } finally {
-    await ending.run()
-  }
+  await using ending = new Ending()
+  const folder = temporaryFolder(ending, peer.name)
+  return await run(await peer.start(ending, folder), peer.every ?? 1)
 }
 
 /** @param every seconds between two writes */
@@ -66,7 +58,9 @@ async function run(
     () => performance.now(),
     Date.now(),
   )
-  const first = await written(write, false, 0)
+  const first = writeOf(false)
+  await write(false, 0)
+  first.answered = performance.now()
   const subject = new Subject<Caller>('caller', caller, first, ANSWERS.deny)
   const subjects = new Subjects<Caller>()
   const ends = new AbortController()
@@ -78,14 +72,7 @@ async function run(
     const isFault = turn === Math.ceil(turns / 4) || turn === Math.ceil((3 * turns) / 4)
     if (isFault) await fault?.()
     const allow = turn % 2 === 1
-    const began = performance.now()
-    const change: Write = {
-      operation: allow ? 'grant' : 'revoke',
-      place: '',
-      began,
-      answered: Infinity,
-      requestId: '',
-    }
+    const change = writeOf(allow)
     subject.begin(change, allow ? ANSWERS.allow : ANSWERS.deny)
     await write(allow, turn)
     change.answered = performance.now()
@@ -99,10 +86,10 @@ async function run(
   return record.report([])
 }
 
-async function written(write: RunningStalenessPeer['write'], allow: boolean, turn: number): Promise<Write> {
-  const began = performance.now()
-  await write(allow, turn)
-  return { operation: 'revoke', place: '', began, answered: performance.now(), requestId: '' }
+/** Returns a write that begins now. */
+function writeOf(allow: boolean): Write {
+  const operation = allow ? 'grant' : 'revoke'
+  return { operation, place: '', began: performance.now(), answered: Infinity, requestId: '' }
 }
 
 function rowOf({ label, configuration }: StalenessPeer, report: RunReport): string {

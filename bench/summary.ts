@@ -2,7 +2,7 @@
 
 import type { Sample } from './measure.ts'
 import type { Result } from './rounds.ts'
-import { median } from './scale/statistics.ts'
+import { median } from './statistics.ts'
 
 export interface Summary {
   readonly cpu: number

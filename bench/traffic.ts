@@ -5,8 +5,8 @@
 
 import { saturate } from './load.ts'
 import type { Client, Loaded } from './load-settings.ts'
-import type { Latency } from './latency.ts'
-import { atRate } from './open-loop.ts'
+import type { Latency } from './load-settings.ts'
+import { atRate } from './load.ts'
 import { plannedOf, type Requests, type Status } from './requests.ts'
 
 export const CONNECTIONS = 64

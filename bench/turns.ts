@@ -6,13 +6,14 @@
 
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Place, withPeer } from './measure.ts'
+import { withPeer } from './measure.ts'
+import type { Place } from './place.ts'
 import type { Peer, RunningPeer } from './peers/peer.ts'
 import { inTurn } from './plan.ts'
 import { cpuOf } from './process-tree.ts'
 import type { Requests } from './requests.ts'
 import { RequestsOf } from './rounds.ts'
-import { median, quantile } from './scale/statistics.ts'
+import { median, quantile } from './statistics.ts'
 import { Traffic } from './traffic.ts'
 import type { Workload } from './workloads.ts'
 

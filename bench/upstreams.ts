@@ -6,13 +6,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { CERTIFICATES } from '../test/support/servers/tls.ts'
 import { filler, SIZES, SMALL } from './answers.ts'
-import { knowsH2c, startGrpcUpstream } from './grpc.ts'
 import { loadCores, which } from './cores.ts'
 import { mixedServer } from './mixed/nginx.ts'
-import { freePort, Program } from './program.ts'
+import type { Ending } from './harness.ts'
+import { freePort, Program, startServer } from './program.ts'
 
 export interface Upstream {
   readonly port: number
@@ -28,42 +27,35 @@ export interface Upstreams {
   readonly tls: Upstream
   /** Responses of many kinds. */
   readonly mixed: Upstream
-  /** Answers gRPC-like calls; that of `plain` where Seatgate can not reach it. */
+  /** Answers gRPC-like calls. */
   readonly grpc: Upstream
   /** The program in use. */
   readonly by: string
-  stop(): Promise<void>
 }
 
-export async function startUpstreams(folder: string): Promise<Upstreams> {
+/** Starts them all; they run until the ending. */
+export async function startUpstreams(ending: Ending, folder: string): Promise<Upstreams> {
   mkdirSync(folder)
   const [port, tlsPort, mixedPort] = [await freePort(), await freePort(), await freePort()]
   const ports = [port, tlsPort, mixedPort] as const
   const nginx = which('nginx')
   const command = nginx === null ? nodeCommand(ports) : nginxCommand(nginx, writeNginx(folder, ports))
-  const program = await Program.start({ command, port, cores: loadCores(1), folder })
-  const grpc = knowsH2c ? await startGrpcUpstream(folder) : null
+  await Program.start(ending, { command, port, cores: loadCores(1), folder })
+  const grpc = await startServer(ending, folder, 'grpc-upstream')
   const plain = { port, origin: `http://127.0.0.1:${port}`, ca: null }
   return {
     plain,
-    grpc:
-      grpc === null
-        ? plain
-        : { port: grpc.port, origin: `http://127.0.0.1:${grpc.port}`, ca: null, h2c: true },
+    grpc: { port: grpc.port, origin: grpc.origin, ca: null, h2c: true },
     mixed: { port: mixedPort, origin: `http://127.0.0.1:${mixedPort}`, ca: null },
     tls: { port: tlsPort, origin: `https://localhost:${tlsPort}`, ca: CERTIFICATES.files.ca },
     by: nginx === null ? 'Node.js' : 'nginx',
-    stop: async () => {
-      await grpc?.stop()
-      await program.stop()
-    },
   }
 }
 
 type Ports = readonly [plain: number, tls: number, mixed: number]
 
 function nodeCommand(ports: Ports): string[] {
-  return [process.execPath, fileURLToPath(new URL('./upstream.ts', import.meta.url)), ...ports.map(String)]
+  return [process.execPath, join(import.meta.dirname, 'servers', 'upstream.ts'), ...ports.map(String)]
 }
 
 export function nginxCommand(nginx: string, file: string): string[] {

@@ -1,6 +1,6 @@
 /** Opens WebSockets, and sends a short message on each as soon as the last one is echoed. Prints one line of JSON. */
 
-import type { WebSocketLoad } from './websocket-load.ts'
+import type { WebSocketLoad } from './load-settings.ts'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ const SIZE = 64
 /** As the upstream sends them: unmasked. */
 const ECHO = 2 + SIZE
 
-const load = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as WebSocketLoad
+const load = JSON.parse(readFileSync(0, 'utf8')) as WebSocketLoad
 const message = Buffer.concat([Buffer.from([0x82, 0x80 | SIZE]), randomBytes(4), randomBytes(SIZE)])
 
 let messages = 0

@@ -5,16 +5,18 @@ import { join } from 'node:path'
 import { faultsOf } from './check.ts'
 import { measureCurves } from './curves/measure.ts'
 import { type Flood, measureFlood } from './flood.ts'
-import type { Place } from './measure.ts'
+import { Ending, messageOf, say } from './harness.ts'
+import type { Place } from './place.ts'
 import { stageCosts } from './micro/stages.ts'
 import { measureNeighbours } from './neighbour/measure.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Choice, Part } from './plan.ts'
 import type { Measured } from './measured.ts'
+import { startServer } from './program.ts'
 import { machine } from './results.ts'
-import { jobsOf, messageOf, type RoundLengths, runRounds } from './rounds.ts'
+import { jobsOf, type RoundLengths, runRounds } from './rounds.ts'
 import { GOALS, measureTurns, type Turns } from './turns.ts'
-import { measureWebSockets, SPEAKERS, startEcho, type WebSocketCost } from './websockets.ts'
+import { measureWebSockets, SPEAKERS, type WebSocketCost } from './websockets.ts'
 import { badTokens, mixed, oneToken, workloads as all, type Workload } from './workloads.ts'
 
 /** Parts that need them. */
@@ -24,8 +26,6 @@ export interface Wanted extends Choice<Peer, Workload> {
   readonly quick: boolean
   readonly rounds: number
   readonly lengths: RoundLengths
-  /** Reports progress. */
-  readonly say: (line: string) => void
 }
 
 export class WholeBench {
@@ -40,17 +40,17 @@ export class WholeBench {
   }
 
   async run(): Promise<Measured> {
-    const { workloads, parts, quick, rounds, lengths, say } = this.#wanted
+    const { workloads, parts, quick, rounds, lengths } = this.#wanted
     const place = this.#place
     const [before = 0] = loadavg()
     const peers = await this.#peers()
     const runs = jobsOf(peers, workloads).length * rounds
     const perRun = lengths.warmUp + lengths.saturated + 2
     say(`${runs} runs of ${perRun} s or less, then the parts: ${parts.join(', ') || 'none'}`)
-    const results = await runRounds(jobsOf(peers, workloads), rounds, place, lengths, say)
+    const results = await runRounds(jobsOf(peers, workloads), rounds, place, lengths)
     const turns = parts.includes('turns') ? await this.#turns(peers) : []
     const floods = parts.includes('flood') ? await this.#floods(peers) : []
-    const neighbour = () => measureNeighbours(place, quick ? 3 : 10, say)
+    const neighbour = () => measureNeighbours(place, quick ? 3 : 10)
     const neighbours = parts.includes('neighbour') ? await this.#attempt('neighbour', neighbour) : null
     const webSockets = parts.includes('websockets') ? await this.#webSockets(peers) : []
     const { world, folder } = place
@@ -127,21 +127,18 @@ export class WholeBench {
 
   async #webSockets(peers: readonly Peer[]): Promise<WebSocketCost[]> {
     const costs: WebSocketCost[] = []
-    const echo = await startEcho(this.#place)
-    try {
-      for (const peer of peers.filter(({ name }) => SPEAKERS.includes(name))) {
-        const work = () => measureWebSockets(peer, echo, this.#place, this.#wanted.quick ? 2 : 4)
-        const cost = await this.#attempt(`WebSockets through ${peer.name}`, work)
-        if (cost !== null) costs.push(cost)
-      }
-    } finally {
-      await echo.stop()
+    await using ending = new Ending()
+    const echo = await startServer(ending, this.#place.folder, 'websocket-echo')
+    for (const peer of peers.filter(({ name }) => SPEAKERS.includes(name))) {
+      const work = () => measureWebSockets(peer, echo, this.#place, this.#wanted.quick ? 2 : 4)
+      const cost = await this.#attempt(`WebSockets through ${peer.name}`, work)
+      if (cost !== null) costs.push(cost)
     }
     return costs
   }
 
   async #attempt<V>(what: string, work: () => Promise<V>): Promise<V | null> {
-    this.#wanted.say(what)
+    say(what)
     try {
       return await work()
     } catch (cause) {
@@ -151,7 +148,7 @@ export class WholeBench {
   }
 
   #leave(line: string): void {
-    this.#wanted.say(line)
+    say(line)
     this.#left.push(line)
   }
 }

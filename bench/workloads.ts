@@ -2,7 +2,6 @@
 
 import { mixedRequests } from './mixed/requests.ts'
 import type { Client } from './load-settings.ts'
-import { knowsH2c } from './grpc.ts'
 import { routeEntry, SEATS, SPACE, seatName } from './names.ts'
 import { NEW_TOKEN, type PlannedRequest, type Requests, type Status, writeRequests } from './requests.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -18,7 +17,7 @@ export interface Workload {
   /** Cores that the peer may use. */
   readonly workers: number
   readonly client: Client
-  readonly upstream: Exclude<keyof Upstreams, 'by' | 'stop'>
+  readonly upstream: Exclude<keyof Upstreams, 'by'>
   /** Names of the other peers that support it, or 'all' of them. */
   readonly rivals: readonly string[] | 'all'
   /** Also in the short run. */
@@ -168,15 +167,11 @@ export const workloads: readonly Workload[] = [
       ['tls-resumptions', 'a TLS connection a request, resumed session'],
     ] as const
   ).map(([client, label]) => workload(client, label, { client, each: one(PATH) })),
-  ...(knowsH2c
-    ? [
-        workload('grpc-unary', 'gRPC unary, TLS to h2c', {
-          client: 'grpc',
-          upstream: 'grpc',
-          each: one(PATH),
-          more: { method: 'POST' },
-        }),
-      ]
-    : []),
+  workload('grpc-unary', 'gRPC unary, TLS to h2c', {
+    client: 'grpc',
+    upstream: 'grpc',
+    each: one(PATH),
+    more: { method: 'POST' },
+  }),
   workload('two-workers', '2 workers on 2 cores', { workers: 2, each: one(PATH) }),
 ]

@@ -5,7 +5,7 @@
 
 import { join } from 'node:path'
 import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
-import type { Place } from '../measure.ts'
+import type { Place } from '../place.ts'
 import { Subject, type SubjectSetup } from '../micro/subject.ts'
 import { costsOf, repeated } from '../micro/timing.ts'
 import { SPACE, seatName } from '../names.ts'

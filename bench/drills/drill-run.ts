@@ -1,16 +1,15 @@
 /** `seatgate verify` in a process of its own while a drill goes on, and what it costs the gateways. */
 
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { verifyOutput, type VerifyReport } from '../../src/cli/verify/verify-report.ts'
 import { MAIN, outcomeOf } from '../../test/cli/command-line.ts'
 import { SPACE } from '../../test/fleet/fleet.ts'
-import { temporaryFolder } from '../place.ts'
 import { cpuOf } from '../process-tree.ts'
-import { Ending } from '../scale/ending.ts'
+import { Ending, temporaryFolder } from '../harness.ts'
 import type { Drill } from './drill.ts'
 import { commandFor, type DrilledFleet, startDrilledFleet } from './drilled-fleet.ts'
 
@@ -44,15 +43,10 @@ export interface DrillResult {
 }
 
 export async function runDrill(drill: Drill, settings: DrillSettings): Promise<DrillResult> {
-  const ending = new Ending()
-  try {
-    const folder = join(temporaryFolder(ending, 'drill'), drill.name)
-    mkdirSync(folder)
-    const drilled = await startDrilledFleet(ending, folder, drill)
-    return await verified(drill, settings, drilled, folder, ending)
-  } finally {
-    await ending.run()
-  }
+  await using ending = new Ending()
+  const folder = temporaryFolder(ending, drill.name)
+  const drilled = await startDrilledFleet(ending, folder, drill)
+  return await verified(drill, settings, drilled, folder, ending)
 }
 
 async function verified(

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet, FleetOptions } from '../../test/fleet/fleet.ts'
-import type { Ending } from '../scale/ending.ts'
+import type { Ending } from '../harness.ts'
 
 /** The times of a drill, in ms. */
 export interface DrillTimes {

@@ -1,14 +1,13 @@
 /** The fleet of a drill: three gateways on PostgreSQL and Redis, HAProxy in front of them, and the address that starts the drill. */
 
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { listen } from '../../test/support/listen.ts'
 import { findProgram } from '../../test/support/servers/binaries.ts'
 import { type Fleet, startFleet } from '../../test/fleet/fleet.ts'
 import { freePort, Program } from '../program.ts'
-import type { Ending } from '../scale/ending.ts'
+import type { Ending } from '../harness.ts'
 import type { Drill } from './drill.ts'
 
 /** HAProxy has noticed before the listener closes, and requests in flight have time. */
@@ -31,14 +30,7 @@ export async function startDrilledFleet(
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(file, haproxyOf(port, fleet))
   const { path, env } = await findProgram('haproxy')
-  const program = await Program.start({
-    command: [path, '-db', '-f', file],
-    port,
-    cores: null,
-    folder,
-    env: { ...process.env, ...env },
-  })
-  ending.teardown(() => program.stop())
+  await Program.start(ending, { command: [path, '-db', '-f', file], port, folder, env })
   return { fleet, front: `http://127.0.0.1:${port}` }
 }
 
@@ -86,10 +78,7 @@ export async function commandFor(ending: Ending, work: () => Promise<void>): Pro
       },
     )
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  ending.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const port = await listen(ending.t, server)
   // A response that is cut off is an error, which ends the program with 1.
   const script = `require('node:http').get('http://127.0.0.1:${port}', (response) => response.resume())`
   return `'${process.execPath}' -e "${script}"`

@@ -1,6 +1,6 @@
 /** Nanoseconds of short operations: warmed up, measured in turn, the median of it. */
 
-import { median } from '../scale/statistics.ts'
+import { median } from '../statistics.ts'
 
 /** Milliseconds of a sample, and its maximum number of repetitions. */
 const SAMPLE = 30

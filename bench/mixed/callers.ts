@@ -4,7 +4,8 @@
  */
 
 import { SPACE } from '../names.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../test/support/random.ts'
+import { hexOf, sizeOf } from './random.ts'
 
 export interface Caller {
   /** A header line, whose name is in lower case. */
@@ -41,16 +42,16 @@ const SERVICES = [
 
 /** @param isService it has an API key, unlike a user */
 export function callerOf(random: Random, credential: string, isService: boolean): Caller {
-  const kind = isService ? 'service' : random.happens(0.7) ? 'browser' : 'app'
-  const address = `${10 + random.integer(200)}.${random.integer(256)}.${random.integer(256)}.${random.integer(256)}`
+  const kind = isService ? 'service' : random.chance(0.7) ? 'browser' : 'app'
+  const address = `${10 + random.below(200)}.${random.below(256)}.${random.below(256)}.${random.below(256)}`
   const lines = [...LINES[kind](random), `x-forwarded-for: ${address}`, 'x-forwarded-proto: https']
   return { credential, lines, kind }
 }
 
 const LINES: Readonly<Record<Kind, (random: Random) => string[]>> = {
   browser: (random) => {
-    const [system, platform] = random.of(BROWSERS)
-    const version = 120 + random.integer(20)
+    const [system, platform] = random.pick(BROWSERS)
+    const version = 120 + random.below(20)
     return [
       `sec-ch-ua: "Chromium";v="${version}", "Not.A/Brand";v="24", "Google Chrome";v="${version}"`,
       'sec-ch-ua-mobile: ?0',
@@ -61,20 +62,20 @@ const LINES: Readonly<Record<Kind, (random: Random) => string[]>> = {
       'sec-fetch-mode: cors',
       'sec-fetch-dest: empty',
       'accept-encoding: gzip, deflate, br, zstd',
-      `accept-language: ${random.of(LANGUAGES)}`,
+      `accept-language: ${random.pick(LANGUAGES)}`,
       `cookie: ${cookies(random)}`,
     ]
   },
   app: (random) => [
-    `user-agent: ${random.of(APPS)}`,
+    `user-agent: ${random.pick(APPS)}`,
     'accept: application/json',
     'accept-encoding: gzip',
-    `accept-language: ${random.of(LANGUAGES)}`,
-    `x-device-id: ${random.hex(32)}`,
-    `x-app-version: 5.${random.integer(40)}.${random.integer(10)}`,
+    `accept-language: ${random.pick(LANGUAGES)}`,
+    `x-device-id: ${hexOf(random, 32)}`,
+    `x-app-version: 5.${random.below(40)}.${random.below(10)}`,
   ],
   service: (random) => [
-    `user-agent: ${random.of(SERVICES)}`,
+    `user-agent: ${random.pick(SERVICES)}`,
     'accept: */*',
     'accept-encoding: gzip, deflate',
     'connection: keep-alive',
@@ -82,18 +83,21 @@ const LINES: Readonly<Record<Kind, (random: Random) => string[]>> = {
 }
 
 function cookies(random: Random): string {
-  const first = `_ga=GA1.1.${random.integer(1e9)}.17${random.integer(1e8)}; theme=${random.of(['dark', 'light'])}`
-  const more = Array.from({ length: random.integer(5) }, (_, i) => `p${i}=${random.hex(random.size(8, 120))}`)
+  const first = `_ga=GA1.1.${random.below(1e9)}.17${random.below(1e8)}; theme=${random.pick(['dark', 'light'])}`
+  const more = Array.from(
+    { length: random.below(5) },
+    (_, i) => `p${i}=${hexOf(random, sizeOf(random, 8, 120))}`,
+  )
   return [first, ...more].join('; ')
 }
 
 /** The header lines of one request; a service over another path has names in another case. */
 export function linesOf(random: Random, { credential, lines, kind }: Caller, path: string): string[] {
   const own = [credential, `space: ${SPACE}`]
-  if (random.happens(0.8)) own.push(`traceparent: 00-${random.hex(32)}-${random.hex(16)}-01`)
-  if (random.happens(0.5)) own.push(`x-request-start: t=17${random.integer(1e8)}.${random.integer(1000)}`)
+  if (random.chance(0.8)) own.push(`traceparent: 00-${hexOf(random, 32)}-${hexOf(random, 16)}-01`)
+  if (random.chance(0.5)) own.push(`x-request-start: t=17${random.below(1e8)}.${random.below(1000)}`)
   if (kind === 'browser') own.push(`referer: https://app.acme.example${path}`)
-  if (random.happens(0.1)) own.push(`if-none-match: W/"${random.hex(16)}"`)
+  if (random.chance(0.1)) own.push(`if-none-match: W/"${hexOf(random, 16)}"`)
   const all = [...lines, ...own]
   return kind === 'service' ? all.map(titled) : all
 }

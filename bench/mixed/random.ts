@@ -1,48 +1,14 @@
-/** Pseudo-random numbers that are the same in every run, for the mixed workload. */
+/** What the mixed workload draws by pseudo-random numbers, which are the same in every run. */
 
-export class Random {
-  #state: number
+import type { Random } from '../../test/support/random.ts'
 
-  constructor(seed: number) {
-    this.#state = seed
-  }
+export function hexOf(random: Random, digits: number): string {
+  return Array.from({ length: digits }, () => random.below(16).toString(16)).join('')
+}
 
-  /** At least 0 and below 1: the mulberry32 generator. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0
-    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-
-  /** At least 0 and below the limit. */
-  integer(limit: number): number {
-    return Math.floor(this.next() * limit)
-  }
-
-  happens(probability: number): boolean {
-    return this.next() < probability
-  }
-
-  of<T>(list: readonly T[]): T {
-    const item = list[this.integer(list.length)]
-    if (item === undefined) throw new Error('nothing to pick from')
-    return item
-  }
-
-  hex(digits: number): string {
-    let text = ''
-    while (text.length < digits)
-      text += this.integer(16 ** 8)
-        .toString(16)
-        .padStart(8, '0')
-    return text.slice(0, digits)
-  }
-
-  /** Log-uniform between the least and the most. */
-  size(least: number, most: number): number {
-    return Math.round(least * (most / least) ** this.next())
-  }
+/** Log-uniform between the least and the most. */
+export function sizeOf(random: Random, least: number, most: number): number {
+  return Math.round(least * (most / least) ** random.next())
 }
 
 /** Items of a list by Zipf's law: item n has the weight 1 / n. */

@@ -7,7 +7,8 @@ import { routeEntry, SEATS, SPACE, seatName } from '../names.ts'
 import { NEW_TOKEN, type PlannedRequest, type Requests, type Status, writeRequests } from '../requests.ts'
 import { token, type TokenSetup, type World } from '../world.ts'
 import { type Caller, callerOf, linesOf } from './callers.ts'
-import { Random, Zipf } from './random.ts'
+import { Random } from '../../test/support/random.ts'
+import { sizeOf, Zipf } from './random.ts'
 
 const SEED = 16
 /** Length of the list before it repeats: five requests for each token. */
@@ -29,7 +30,7 @@ export function mixedRequests(world: World, folder: string, apiKeys: boolean): R
   const groups = groupsOf(random, world, apiKeys)
   const requests = numbers(LENGTH).map(() => {
     const { callers, status } = groupFor(random, groups)
-    return { ...requestOf(random, callers[random.integer(callers.length)]), status }
+    return { ...requestOf(random, callers[random.below(callers.length)]), status }
   })
   const newTokens = numbers(NEW_TOKENS).map((i) => token(world, userOf(TOKENS + i)))
   return writeRequests(folder, 'mixed', requests, newTokens)
@@ -111,13 +112,18 @@ function requestOf(random: Random, caller: Caller | undefined): PlannedRequest {
     (isWrite ? routes.writes : isDeletion ? routes.deletions : routes.reads).pick(random),
   )
   const query =
-    method === 'GET' && random.happens(0.3)
-      ? `?page=${random.integer(50)}&limit=${random.of([20, 50, 100])}`
+    method === 'GET' && random.chance(0.3)
+      ? `?page=${random.below(50)}&limit=${random.pick([20, 50, 100])}`
       : ''
-  const path = `${parent}/${random.integer(1e6)}${query}`
+  const path = `${parent}/${random.below(1e6)}${query}`
   const lines = linesOf(random, caller, parent)
   if (!isWrite) return { method, path, headers: lines }
-  return { method, path, headers: [...lines, 'content-type: application/json'], body: random.size(100, 8000) }
+  return {
+    method,
+    path,
+    headers: [...lines, 'content-type: application/json'],
+    body: sizeOf(random, 100, 8000),
+  }
 }
 
 function numbers(count: number): number[] {

@@ -3,7 +3,8 @@
  * of which vary. The target of a request selects the response.
  */
 
-import { Random } from './random.ts'
+import { Random } from '../../test/support/random.ts'
+import { hexOf } from './random.ts'
 
 /** In a value: the varying part, by its name in nginx. */
 export const VARIABLES = ['$request_id', '$msec', '$connection_requests'] as const
@@ -55,15 +56,15 @@ export function mixedResponses(): MixedResponse[] {
 
 function responseOf(random: Random, number: number): MixedResponse {
   const size = Math.round(LEAST * (MOST / LEAST) ** ((number + 0.5) / COUNT))
-  const extension = random.of(['json', 'json', 'json', 'html', 'txt'] as const)
-  const present = LINES.filter(([, share]) => random.happens(share))
-  const headers = new Map(present.map(([name, , values]) => [name, random.of(values)]))
+  const extension = random.pick(['json', 'json', 'json', 'html', 'txt'] as const)
+  const present = LINES.filter(([, share]) => random.chance(share))
+  const headers = new Map(present.map(([name, , values]) => [name, random.pick(values)]))
   return { extension, body: bodyOf(random, size), headers }
 }
 
 function bodyOf(random: Random, size: number): string {
   const items: string[] = []
   for (let length = 0; length < size; length += 60)
-    items.push(`{"id":"${random.hex(16)}","state":"open","n":${random.integer(1e6)}}`)
+    items.push(`{"id":"${hexOf(random, 16)}","state":"open","n":${random.below(1e6)}}`)
   return `[${items.join(',')}`.slice(0, size - 1) + ']'
 }

@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { LoadProcess } from '../load-process.ts'
 
 export interface AttackCount {
   /** Responses, or opened connections. */
@@ -18,6 +19,9 @@ export interface AttackSetup {
   readonly token: string
   readonly signal: AbortSignal
 }
+
+/** What the process of an attacker is given. */
+export type AttackLoad = LoadProcess & Omit<AttackSetup, 'signal'> & { readonly attack: string }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 /** Milliseconds after which a closed connection is reopened. */

@@ -1,25 +1,22 @@
 /** A gateway of two tenants: one that works, and an attacker with all that its attacks need. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import OidcProvider from 'oidc-provider'
 import { openStore, type Store, type Writer } from '../../seats-admin/index.ts'
-import { loadCores, peerCores } from '../cores.ts'
-import { PERMISSION, SPACE, TENANT } from '../names.ts'
-import { freePort, Program } from '../program.ts'
-import { token } from '../world.ts'
+import { CLIENT_SECRET, TestProvider } from '../../test/oidc/provider.ts'
+import { routeTable, writeFiles } from '../../test/support/configuration.ts'
+import { MAIN } from '../../test/support/gateway-process.ts'
 import { makeCertificate } from '../certificate.ts'
+import { peerCores } from '../cores.ts'
+import type { Ending } from '../harness.ts'
+import { PERMISSION, SPACE, TENANT } from '../names.ts'
+import { freePort, Program, startServer } from '../program.ts'
+import { token } from '../world.ts'
 import { HEAVY_ROUTES } from './attacks.ts'
-import { PROXY_ADDRESS, startProxy, startServices } from './shared.ts'
+import { PROXY_ADDRESS, startNginx, startProxy } from './shared.ts'
 
-const GATEWAY = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
-const ECHO = fileURLToPath(new URL('../servers/websocket-echo.ts', import.meta.url))
-const SHARED = fileURLToPath(new URL('../servers/neighbour-upstream.ts', import.meta.url))
-
+const REDIRECT = 'http://localhost/auth/oidc/callback'
 const ATTACKER = 'mallory'
 const SEAT = 'Role 0'
 const HEAVY = 300
@@ -33,104 +30,84 @@ export interface Neighbourhood {
   readonly honest: string
   readonly token: string
   readonly keys: { readonly large: string; readonly long: string }
-  stop(): Promise<void>
 }
 
 /** @param upstream an origin @param proxied `port` is that of a proxy */
 export async function openNeighbourhood(
+  ending: Ending,
   folder: string,
   upstream: string,
   proxied: boolean,
 ): Promise<Neighbourhood> {
-  mkdirSync(join(folder, 'routes'), { recursive: true })
   const store = join(folder, 'seatgate.db')
+  mkdirSync(folder)
   const keys = await fill(store)
   const secrets = { honest: randomBytes(32).toString('hex'), attacker: randomBytes(32).toString('hex') }
-  const provider = await startProvider()
-  const echoPort = await freePort()
-  const echo = await Program.start({
-    command: [process.execPath, ECHO, `${echoPort}`],
-    port: echoPort,
-    cores: loadCores(1),
-    folder,
-  })
-  const [port, tlsPort, http1Port, http2Port] = [
-    await freePort(),
-    await freePort(),
-    await freePort(),
-    await freePort(),
-  ]
-  const services = await startServices(folder)
-  const shared = await Program.start({
-    command: [process.execPath, SHARED, `${http1Port}`, `${http2Port}`],
-    port: http2Port,
-    cores: loadCores(1),
-    folder,
-  })
+  const provider = await TestProvider.start(ending.t, { redirectUri: REDIRECT })
+  const [port, tlsPort, http2Port] = [await freePort(), await freePort(), await freePort()]
+  const start = (script: string, ...ports: number[]) => startServer(ending, folder, script, ...ports)
+  const shared = await start('http2-service')
   const origins = {
     main: upstream,
-    echo: `http://127.0.0.1:${echoPort}`,
-    http1: `http://127.0.0.1:${http1Port}`,
+    echo: (await start('websocket-echo')).origin,
+    http1: (await start('neighbour-upstream', http2Port)).origin,
     http2: `http://127.0.0.1:${http2Port}`,
     issuer: provider.issuer,
-    shared: services.shared,
-    large: services.large,
+    shared: shared.origin,
+    large: (await startNginx(ending, folder)) ?? shared.origin,
   }
-  const file = join(folder, 'gateway.config.yaml')
   const { cert, key } = makeCertificate(folder)
   const listen = proxied
     ? `[{ address: 127.0.0.1:${port} }, { address: 127.0.0.1:${tlsPort}, http2: true, tls: { certificates: [{ cert: ${cert}, key: ${key} }] } }]
 trusted_proxies: [${PROXY_ADDRESS}/32]`
     : `127.0.0.1:${port}`
-  writeFileSync(file, configuration(listen, store, secrets, origins), { mode: 0o600 })
-  writeFileSync(join(folder, 'routes', 'main.yaml'), MAIN)
-  writeFileSync(
-    join(folder, 'routes', 'echo.yaml'),
-    `upstream: echo\nroutes:\n  GET /v1/socket: ${PERMISSION}\n`,
-  )
-  for (const name of ['shared', 'large'])
-    writeFileSync(
-      join(folder, 'routes', `${name}.yaml`),
-      `upstream: ${name}\nroutes:\n  GET /v1/${name}/{id}: ${PERMISSION}\n  POST /v1/${name}/{id}: ${PERMISSION}\n`,
-    )
-  for (const name of ['http1', 'http2'])
-    writeFileSync(join(folder, 'routes', `${name}.yaml`), sharedRoutes(name))
-  const command = [process.execPath, GATEWAY, 'start', '--config', file]
-  const gateway = await Program.start({ command, port, cores: peerCores(1), folder })
-  const proxy = proxied ? await startProxy(folder, tlsPort) : null
+  const file = 'gateway.config.yaml'
+  writeFiles(folder, { [file]: configuration(listen, store, secrets, origins), ...TABLES }, 0o600)
+  const command = [process.execPath, MAIN, 'start', '--config', join(folder, file)]
+  const gateway = await Program.start(ending, { command, port, cores: peerCores(1), folder })
   const minted = (tenant: string, secret: string) =>
     token({ secret }, { tenant, secret, hashPerm: [`${SPACE}:${SEAT}`] })
   return {
-    port: proxy?.port ?? port,
+    port: proxied ? (await startProxy(ending, folder, tlsPort)).port : port,
     pid: gateway.pid,
     honest: minted(TENANT, secrets.honest),
     token: minted(ATTACKER, secrets.attacker),
     keys,
-    async stop() {
-      await proxy?.stop()
-      await gateway.stop()
-      await services.stop()
-      await echo.stop()
-      await shared.stop()
-      provider.close()
-    },
   }
 }
 
-const MAIN = `upstream: main
-routes:
-  GET /v1/trainings/{id}: ${PERMISSION}
-  POST /v1/trainings/{id}: ${PERMISSION}
-  GET /v1/limited/{id}: { permission: ${PERMISSION}, rate_limit: [calls] }
-  GET /open/{id}: public
-  GET /page/{id}: { permission: authenticated, sign_in: ${ATTACKER} }
-${Array.from({ length: HEAVY_ROUTES }, (_, at) => `  GET /v1/heavy${at}: resource-${at}:operation\n`).join('')}`
+const HEAVY_TABLE = Array.from(
+  { length: HEAVY_ROUTES },
+  (_, at) => `GET /v1/heavy${at}: resource-${at}:operation`,
+)
 
-const sharedRoutes = (name: string) => `upstream: ${name}
-routes:
-  GET /${name}/*: ${PERMISSION}
-  POST /${name}/*: ${PERMISSION}
-`
+/** File → its text. */
+const TABLES = {
+  'routes/main.yaml': routeTable([
+    `GET /v1/trainings/{id}: ${PERMISSION}`,
+    `POST /v1/trainings/{id}: ${PERMISSION}`,
+    `GET /v1/limited/{id}: { permission: ${PERMISSION}, rate_limit: [calls] }`,
+    'GET /open/{id}: public',
+    `GET /page/{id}: { permission: authenticated, sign_in: ${ATTACKER} }`,
+    ...HEAVY_TABLE,
+  ]),
+  'routes/echo.yaml': routeTable([`GET /v1/socket: ${PERMISSION}`], 'echo'),
+  ...tablesOf(['shared', 'large'], (name) => `/v1/${name}/{id}`),
+  ...tablesOf(['http1', 'http2'], (name) => `/${name}/*`),
+}
+
+/** Tables of upstreams that are called alike, with one path each. */
+function tablesOf(
+  upstreams: readonly string[],
+  pathOf: (upstream: string) => string,
+): Record<string, string> {
+  const tableOf = (upstream: string) =>
+    routeTable(
+      ['GET', 'POST'].map((method) => `${method} ${pathOf(upstream)}: ${PERMISSION}`),
+      upstream,
+    )
+  return Object.fromEntries(upstreams.map((name) => [`routes/${name}.yaml`, tableOf(name)]))
+}
 
 function configuration(
   listen: string,
@@ -150,9 +127,9 @@ tenants:
     token: { secrets: ["${secrets.attacker}"] }
     oidc:
       issuer: ${origins.issuer}
-      client_id: bench
-      client_secret: ${'s'.repeat(32)}
-      redirect_uri: http://localhost/auth/oidc/callback
+      client_id: client_secret_basic-RS256
+      client_secret: ${JSON.stringify(CLIENT_SECRET)}
+      redirect_uri: ${REDIRECT}
       allow_insecure: true
 upstreams:
   main: { targets: ["${origins.main}"] }
@@ -199,22 +176,4 @@ async function key(store: Store, seats: readonly string[]): Promise<string> {
   const made = await store.createApiKey(writer(ATTACKER), { name: 'k', seats, expiresAt: null })
   if ('refused' in made) throw new Error(made.detail)
   return made.value.key
-}
-
-/** A real one, in this process: sign-in begins with its discovery document. */
-async function startProvider(): Promise<{ issuer: string; close: () => void }> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const redirectUris = ['http://localhost/auth/oidc/callback']
-  const client = { client_id: 'bench', client_secret: 's'.repeat(32), redirect_uris: redirectUris }
-  const provider = new OidcProvider(issuer, { clients: [client] })
-  server.on('request', provider.callback())
-  return {
-    issuer,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
 }

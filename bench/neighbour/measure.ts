@@ -3,24 +3,21 @@
  * attack by another tenant. A fresh gateway each time.
  */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { bound, loadCores, which } from '../cores.ts'
-import type { Place } from '../measure.ts'
+import { which } from '../cores.ts'
+import type { Place } from '../place.ts'
 import { SPACE } from '../names.ts'
-import type { Latency } from '../latency.ts'
-import { atRate } from '../open-loop.ts'
+import type { Latency } from '../load-settings.ts'
+import { Ending, say } from '../harness.ts'
+import { atRate } from '../load.ts'
+import { runClient } from '../load-process.ts'
 import { memoryOf } from '../process-tree.ts'
 import { writeRequests } from '../requests.ts'
-import type { AttackCount } from './clients.ts'
+import type { AttackCount, AttackLoad } from './clients.ts'
 import { type Attack, ATTACKS } from './attacks.ts'
 import { type Neighbourhood, openNeighbourhood } from './gateway.ts'
-
-const ATTACKER = fileURLToPath(new URL('./attacker.ts', import.meta.url))
 
 /** Requests per second of the honest tenant, and their connections. */
 export const HONEST_RATE = 200
@@ -39,11 +36,7 @@ export interface Neighbour {
 }
 
 /** @param seconds of each of the two */
-export async function measureNeighbours(
-  place: Place,
-  seconds: number,
-  say: (line: string) => void,
-): Promise<Neighbour[]> {
+export async function measureNeighbours(place: Place, seconds: number): Promise<Neighbour[]> {
   const measured: Neighbour[] = []
   for (const attack of ATTACKS) {
     if (attack.proxied === true && which('haproxy') === null) continue
@@ -54,28 +47,24 @@ export async function measureNeighbours(
 }
 
 async function measureNeighbour(attack: Attack, place: Place, seconds: number): Promise<Neighbour> {
+  await using ending = new Ending()
   const folder = mkdtempSync(join(place.folder, 'neighbour-'))
-  const opened = await openNeighbourhood(
-    join(folder, 'gateway'),
-    place.upstreams.plain.origin,
-    attack.proxied === true,
-  )
-  try {
-    const ask = honestRequests(attack, opened, folder, seconds)
-    await ask()
-    const before = memoryOf([opened.pid])
-    const calm = await ask()
-    const under = startAttack(attack, opened, seconds + (2 * AHEAD) / 1000)
-    // Awaited last: its failure must not end this process before the gateway has stopped.
-    under.catch(() => {})
-    await sleep(AHEAD)
-    const attacked = await ask()
-    const memory = [before, memoryOf([opened.pid])] as const
-    return { attack: attack.name, label: attack.label, calm, attacked, count: await under, memory }
-  } finally {
-    await opened.stop()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  }
+  ending.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const upstream = place.upstreams.plain.origin
+  const opened = await openNeighbourhood(ending, join(folder, 'gateway'), upstream, attack.proxied === true)
+  const ask = honestRequests(attack, opened, folder, seconds)
+  await ask()
+  const before = memoryOf([opened.pid])
+  const calm = await ask()
+  const { port, keys, token, pid } = opened
+  const load = { attack: attack.name, port, keys, token, seconds: seconds + (2 * AHEAD) / 1000 }
+  const under = runClient<AttackCount>('neighbour/attacker.ts', load satisfies AttackLoad)
+  // Awaited last: its failure must not end this process before the gateway has stopped.
+  under.catch(() => {})
+  await sleep(AHEAD)
+  const attacked = await ask()
+  const memory = [before, memoryOf([pid])] as const
+  return { attack: attack.name, label: attack.label, calm, attacked, count: await under, memory }
 }
 
 function honestRequests(
@@ -102,21 +91,4 @@ function honestRequests(
     seconds,
   }
   return () => atRate(load)
-}
-
-async function startAttack(
-  { name }: Attack,
-  { port, keys, token }: Neighbourhood,
-  seconds: number,
-): Promise<AttackCount> {
-  const argument = JSON.stringify({ attack: name, port, keys, token, seconds })
-  const [file = '', ...args] = bound(loadCores(1), [process.execPath, ATTACKER, argument])
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout: (seconds + 30) * 1000 })
-  let text = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk
-  })
-  const [code, signal] = await once(child, 'close')
-  if (code !== 0) throw new Error(`the attack ended with ${code ?? signal}`)
-  return JSON.parse(text) as AttackCount
 }

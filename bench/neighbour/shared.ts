@@ -2,52 +2,28 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { loadCores, which } from '../cores.ts'
+import type { Ending } from '../harness.ts'
 import { freePort, Program } from '../program.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
-
-const SERVICE = fileURLToPath(new URL('../servers/http2-service.ts', import.meta.url))
 
 /** The address of the proxy, by which the gateway knows it. */
 export const PROXY_ADDRESS = '127.0.0.3'
 
-export interface SharedServices {
-  /** Origins of h2c. */
-  readonly shared: string
-  readonly large: string
-  stop(): Promise<void>
-}
-
-/** Node.js, and nginx where it is installed. */
-export async function startServices(folder: string): Promise<SharedServices> {
-  const [port, nginxPort] = [await freePort(), await freePort()]
-  const cores = loadCores(1)
-  const service = await Program.start({
-    command: [process.execPath, SERVICE, `${port}`],
-    port,
-    cores,
-    folder,
-  })
+/** Starts a service of HTTP/2 without TLS. Returns its origin; null if nginx is not installed. */
+export async function startNginx(ending: Ending, folder: string): Promise<string | null> {
   const program = which('nginx')
-  const shared = `http://127.0.0.1:${port}`
-  if (program === null) return { shared, large: shared, stop: () => service.stop() }
+  if (program === null) return null
+  const port = await freePort()
   const file = join(folder, 'nginx-h2c.conf')
-  const server = `server { listen 127.0.0.1:${nginxPort} http2; access_log off; location / { return 200 ok; } }`
+  const server = `server { listen 127.0.0.1:${port} http2; access_log off; location / { return 200 ok; } }`
   writeFileSync(file, nginxConfiguration(folder, 1, server))
-  const nginx = await Program.start({ command: nginxCommand(program, file), port: nginxPort, cores, folder })
-  return {
-    shared,
-    large: `http://127.0.0.1:${nginxPort}`,
-    stop: async () => {
-      await service.stop()
-      await nginx.stop()
-    },
-  }
+  const launch = { command: nginxCommand(program, file), port, cores: loadCores(1), folder }
+  return (await Program.start(ending, launch)).origin
 }
 
 /** HAProxy, which shares its connections to the gateway among clients. @param gateway a port with TLS and HTTP/2 */
-export async function startProxy(folder: string, gateway: number): Promise<Program> {
+export async function startProxy(ending: Ending, folder: string, gateway: number): Promise<Program> {
   const port = await freePort()
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(
@@ -70,5 +46,5 @@ backend gateway
 `,
   )
   const command = [which('haproxy') ?? 'haproxy', '-db', '-f', file]
-  return Program.start({ command, port, cores: loadCores(1), folder })
+  return Program.start(ending, { command, port, cores: loadCores(1), folder })
 }

@@ -9,7 +9,7 @@ import { peerCores, which } from '../cores.ts'
 import { freePort, Program } from '../program.ts'
 import { SPACE } from '../names.ts'
 import { runningOf } from './node-program.ts'
-import type { Peer, RunningPeer, Setup } from './peer.ts'
+import type { Peer, Setup } from './peer.ts'
 
 const MODULES = '/usr/lib/apache2/modules'
 
@@ -18,7 +18,7 @@ export const apache: Peer = {
   label: 'Apache, mod_proxy',
   authorises: false,
   available,
-  start: (setup) => start(setup, ''),
+  start: startWith(() => ''),
 }
 
 export const apacheOpenidc: Peer = {
@@ -30,7 +30,7 @@ export const apacheOpenidc: Peer = {
     (existsSync(`${MODULES}/mod_auth_openidc.so`)
       ? null
       : 'not installed: apt-get install libapache2-mod-auth-openidc'),
-  start: (setup) => start(setup, openidc(setup.world.secret)),
+  start: startWith(({ world }) => openidc(world.secret)),
 }
 
 function available(): string | null {
@@ -41,13 +41,16 @@ function program(): string | null {
   return existsSync(`${MODULES}/mod_proxy_http.so`) ? (which('apache2') ?? which('httpd')) : null
 }
 
-async function start(setup: Setup, rules: string): Promise<RunningPeer> {
-  const { folder, workers } = setup
-  const port = await freePort()
-  const file = join(folder, 'apache.conf')
-  writeFileSync(file, configuration(setup, port, rules), { mode: 0o600 })
-  const command = [program() ?? 'apache2', '-f', file, '-DFOREGROUND']
-  return runningOf([await Program.start({ command, port, cores: peerCores(workers), folder })])
+/** @param rules lines of the configuration for what authorises */
+function startWith(rules: (setup: Setup) => string): Peer['start'] {
+  return async (setup, ending) => {
+    const { folder, workers } = setup
+    const port = await freePort()
+    const file = join(folder, 'apache.conf')
+    writeFileSync(file, configuration(setup, port, rules(setup)), { mode: 0o600 })
+    const command = [program() ?? 'apache2', '-f', file, '-DFOREGROUND']
+    return runningOf([await Program.start(ending, { command, port, cores: peerCores(workers), folder })])
+  }
 }
 
 function configuration({ folder, upstream }: Setup, port: number, rules: string): string {

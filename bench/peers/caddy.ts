@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { peerCores, which } from '../cores.ts'
+import type { Ending } from '../harness.ts'
 import { freePort, Program } from '../program.ts'
 import { launchServer, runningOf } from './node-program.ts'
 import type { Peer, Setup } from './peer.ts'
@@ -12,7 +13,7 @@ export const caddy: Peer = {
   label: 'Caddy',
   authorises: false,
   available,
-  start: async (setup) => runningOf([await launch(setup, null)]),
+  start: async (setup, ending) => runningOf([await launch(setup, null, ending)]),
 }
 
 export const caddyForwardAuth: Peer = {
@@ -20,14 +21,9 @@ export const caddyForwardAuth: Peer = {
   label: 'Caddy, forward_auth to a service in Node.js',
   authorises: true,
   available,
-  start: async (setup) => {
-    const service = await launchServer('decision-service', setup, true)
-    try {
-      return runningOf([service, await launch(setup, service.port)])
-    } catch (cause) {
-      await service.stop()
-      throw cause
-    }
+  start: async (setup, ending) => {
+    const service = await launchServer('decision-service', setup, true, ending)
+    return runningOf([service, await launch(setup, service.port, ending)])
   },
 }
 
@@ -35,14 +31,14 @@ function available(): string | null {
   return which('caddy') === null ? 'not installed: apt-get install caddy' : null
 }
 
-async function launch(setup: Setup, service: number | null): Promise<Program> {
+async function launch(setup: Setup, service: number | null, ending: Ending): Promise<Program> {
   const { folder, workers } = setup
   const port = await freePort()
   const file = join(folder, 'Caddyfile')
   writeFileSync(file, caddyfile(setup, port, service))
   const command = [which('caddy') ?? 'caddy', 'run', '--adapter', 'caddyfile', '--config', file]
-  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }
-  return Program.start({ command, port, cores: peerCores(workers), folder, env })
+  const env = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }
+  return Program.start(ending, { command, port, cores: peerCores(workers), folder, env })
 }
 
 function caddyfile({ folder, upstream }: Setup, port: number, service: number | null): string {

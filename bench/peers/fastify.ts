@@ -1,7 +1,7 @@
 /** @fastify/http-proxy: bare, and with a token check in its preHandler. */
 
 import { missing } from '../own-packages.ts'
-import { startServer } from './node-program.ts'
+import { nodeProgram } from './node-program.ts'
 import type { Peer } from './peer.ts'
 
 export const fastify: Peer = {
@@ -9,7 +9,7 @@ export const fastify: Peer = {
   label: '@fastify/http-proxy',
   authorises: false,
   available: () => missing('fastify', '@fastify/http-proxy'),
-  start: (setup) => startServer('fastify', setup, false),
+  start: nodeProgram('fastify', false),
 }
 
 export const fastifyJwt: Peer = {
@@ -17,5 +17,5 @@ export const fastifyJwt: Peer = {
   label: '@fastify/http-proxy with jose and a cache',
   authorises: true,
   available: () => missing('fastify', '@fastify/http-proxy'),
-  start: (setup) => startServer('fastify', setup, true),
+  start: nodeProgram('fastify', true),
 }

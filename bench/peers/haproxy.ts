@@ -10,14 +10,14 @@ import { peerCores, which } from '../cores.ts'
 import { freePort, Program } from '../program.ts'
 import { SPACE } from '../names.ts'
 import { runningOf } from './node-program.ts'
-import type { Peer, RunningPeer, Setup } from './peer.ts'
+import type { Peer, Setup } from './peer.ts'
 
 export const haproxy: Peer = {
   name: 'haproxy',
   label: 'HAProxy',
   authorises: false,
   available,
-  start: (setup) => start(setup, ''),
+  start: startWith(() => ''),
 }
 
 export const haproxyJwt: Peer = {
@@ -25,7 +25,7 @@ export const haproxyJwt: Peer = {
   label: 'HAProxy, jwt_verify',
   authorises: true,
   available,
-  start: (setup) => start(setup, rules(setup.world.secret)),
+  start: startWith(({ world }) => rules(world.secret)),
 }
 
 /**
@@ -38,7 +38,7 @@ export function haproxyLimited(limit: number): Peer {
     ...haproxyJwt,
     name: 'haproxy-limited',
     label: 'HAProxy, jwt_verify and a stick table',
-    start: (setup) => start(setup, rules(setup.world.secret) + rateLimit(limit)),
+    start: startWith(({ world }) => rules(world.secret) + rateLimit(limit)),
   }
 }
 
@@ -46,13 +46,16 @@ function available(): string | null {
   return which('haproxy') === null ? 'not installed: apt-get install haproxy' : null
 }
 
-async function start(setup: Setup, front: string): Promise<RunningPeer> {
-  const { folder, workers } = setup
-  const port = await freePort()
-  const file = join(folder, 'haproxy.cfg')
-  writeFileSync(file, configuration(setup, port, front), { mode: 0o600 })
-  const command = [which('haproxy') ?? 'haproxy', '-db', '-f', file]
-  return runningOf([await Program.start({ command, port, cores: peerCores(workers), folder })])
+/** @param front lines of the frontend */
+function startWith(front: (setup: Setup) => string): Peer['start'] {
+  return async (setup, ending) => {
+    const { folder, workers } = setup
+    const port = await freePort()
+    const file = join(folder, 'haproxy.cfg')
+    writeFileSync(file, configuration(setup, port, front(setup)), { mode: 0o600 })
+    const command = [which('haproxy') ?? 'haproxy', '-db', '-f', file]
+    return runningOf([await Program.start(ending, { command, port, cores: peerCores(workers), folder })])
+  }
 }
 
 function configuration(

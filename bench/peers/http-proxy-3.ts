@@ -1,6 +1,6 @@
 /** http-proxy-3, the maintained http-proxy: bare, and with a token check before it. */
 
-import { startServer } from './node-program.ts'
+import { nodeProgram } from './node-program.ts'
 import type { Peer } from './peer.ts'
 
 export const httpProxy3: Peer = {
@@ -8,7 +8,7 @@ export const httpProxy3: Peer = {
   label: 'http-proxy-3',
   authorises: false,
   available: () => null,
-  start: (setup) => startServer('http-proxy-3', setup, false),
+  start: nodeProgram('http-proxy-3', false),
 }
 
 export const httpProxy3Jwt: Peer = {
@@ -16,5 +16,5 @@ export const httpProxy3Jwt: Peer = {
   label: 'http-proxy-3 with jose and a cache',
   authorises: true,
   available: () => null,
-  start: (setup) => startServer('http-proxy-3', setup, true),
+  start: nodeProgram('http-proxy-3', true),
 }

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { IDENTITY_FIELDS } from '../../src/proxy/identity-headers.ts'
 import { peerCores, which } from '../cores.ts'
+import type { Ending } from '../harness.ts'
 import { freePort, Program } from '../program.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
 import { launchServer, runningOf } from './node-program.ts'
@@ -18,7 +19,7 @@ export const nginx: Peer = {
   label: 'nginx',
   authorises: false,
   available,
-  start: async (setup) => runningOf([await launch(setup, null)]),
+  start: async (setup, ending) => runningOf([await launch(setup, null, ending)]),
 }
 
 export const nginxAuthRequest: Peer = {
@@ -26,14 +27,10 @@ export const nginxAuthRequest: Peer = {
   label: 'nginx, auth_request to a service in Node.js',
   authorises: true,
   available,
-  start: async (setup) => {
-    const service = await launchServer('decision-service', setup, true)
-    try {
-      return runningOf([service, await launch(setup, { port: service.port, ask: ASK, location: DECISION })])
-    } catch (cause) {
-      await service.stop()
-      throw cause
-    }
+  start: async (setup, ending) => {
+    const service = await launchServer('decision-service', setup, true, ending)
+    const decisions = { port: service.port, ask: ASK, location: DECISION }
+    return runningOf([service, await launch(setup, decisions, ending)])
   },
 }
 
@@ -43,15 +40,11 @@ export const nginxDecision: Peer = {
   authorises: true,
   apiKeys: true,
   available,
-  start: async (setup) => {
+  start: async (setup, ending) => {
     const port = await freePort()
-    const gateway = await launchDecisions(setup, port)
-    try {
-      return runningOf([gateway, await launch(setup, { port, ask: ASK_SEATGATE, location: SEATGATE })])
-    } catch (cause) {
-      await gateway.stop()
-      throw cause
-    }
+    const gateway = await launchDecisions(setup, port, ending)
+    const decisions = { port, ask: ASK_SEATGATE, location: SEATGATE }
+    return runningOf([gateway, await launch(setup, decisions, ending)])
   },
 }
 
@@ -68,13 +61,13 @@ interface Decisions {
   readonly location: string
 }
 
-async function launch(setup: Setup, decisions: Decisions | null): Promise<Program> {
+async function launch(setup: Setup, decisions: Decisions | null, ending: Ending): Promise<Program> {
   const { folder, workers } = setup
   const port = await freePort()
   const file = join(folder, 'nginx.conf')
   writeFileSync(file, nginxConfiguration(folder, workers, http(setup, port, decisions)))
   const command = nginxCommand(which('nginx') ?? 'nginx', file)
-  return Program.start({ command, port, cores: peerCores(workers), folder })
+  return Program.start(ending, { command, port, cores: peerCores(workers), folder })
 }
 
 function http(

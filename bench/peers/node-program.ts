@@ -4,9 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { peerCores } from '../cores.ts'
+import type { Ending } from '../harness.ts'
 import { freePort, Program } from '../program.ts'
 import { PERMISSION, SEATS, SPACE, seatName, TENANT } from '../names.ts'
-import type { RunningPeer, Setup } from './peer.ts'
+import type { Peer, RunningPeer, Setup } from './peer.ts'
 
 /** The configuration of such a program, as JSON in the file that is its one argument. */
 export interface ServerSetup {
@@ -30,12 +31,17 @@ export interface Rules {
   readonly permissions: Readonly<Record<string, readonly string[]>>
 }
 
-export async function startServer(script: string, setup: Setup, authorises: boolean): Promise<RunningPeer> {
-  const program = await launchServer(script, setup, authorises)
-  return runningOf([program])
+/** Starts a peer that is one of these programs. */
+export function nodeProgram(script: string, authorises: boolean): Peer['start'] {
+  return async (setup, ending) => runningOf([await launchServer(script, setup, authorises, ending)])
 }
 
-export async function launchServer(script: string, setup: Setup, authorises: boolean): Promise<Program> {
+export async function launchServer(
+  script: string,
+  setup: Setup,
+  authorises: boolean,
+  ending: Ending,
+): Promise<Program> {
   const { world, upstream, folder } = setup
   const port = await freePort()
   const file = join(folder, `setup-${port}.json`)
@@ -48,12 +54,12 @@ export async function launchServer(script: string, setup: Setup, authorises: boo
   }
   writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 })
   const path = fileURLToPath(new URL(`../servers/${script}.ts`, import.meta.url))
-  return Program.start({
+  return Program.start(ending, {
     command: [process.execPath, path, file],
     port,
     cores: peerCores(setup.workers),
     folder,
-    env: { ...process.env, NODE_ENV: 'production' },
+    env: { NODE_ENV: 'production' },
   })
 }
 
@@ -69,8 +75,5 @@ export function runningOf(programs: readonly Program[]): RunningPeer {
     port: programs.at(-1)?.port ?? 0,
     pids: programs.map(({ pid }) => pid),
     startedIn: programs.reduce((sum, { startedIn }) => sum + startedIn, 0),
-    stop: async () => {
-      for (const program of programs.toReversed()) await program.stop()
-    },
   }
 }

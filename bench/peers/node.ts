@@ -1,6 +1,6 @@
 /** Node.js's own server, which responds by itself: the lower bound for proxies in Node.js. */
 
-import { startServer } from './node-program.ts'
+import { nodeProgram } from './node-program.ts'
 import type { Peer } from './peer.ts'
 
 export const node: Peer = {
@@ -8,5 +8,5 @@ export const node: Peer = {
   label: 'Node.js http server, answers itself',
   authorises: false,
   available: () => null,
-  start: (setup) => startServer('node', setup, false),
+  start: nodeProgram('node', false),
 }

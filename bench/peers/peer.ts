@@ -1,5 +1,6 @@
 /** A peer of the benchmark: a proxy that is started afresh for each run. Every other file of this folder is one. */
 
+import type { Ending } from '../harness.ts'
 import type { Upstream } from '../upstreams.ts'
 import type { World } from '../world.ts'
 
@@ -22,7 +23,6 @@ export interface RunningPeer {
   readonly pids: readonly number[]
   /** Milliseconds from the start until it accepts connections. */
   readonly startedIn: number
-  stop(): Promise<void>
 }
 
 export interface Peer {
@@ -36,6 +36,6 @@ export interface Peer {
   readonly apiKeys?: boolean
   /** Null: it can be started. Otherwise how to install it. */
   available(): string | null
-  /** Rejects, with nothing left running. */
-  start(setup: Setup): Promise<RunningPeer>
+  /** Starts the peer, which runs until the ending. */
+  start(setup: Setup, ending: Ending): Promise<RunningPeer>
 }

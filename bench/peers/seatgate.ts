@@ -6,73 +6,73 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { peerCores } from '../cores.ts'
+import type { Ending } from '../harness.ts'
 import { freePort, Program } from '../program.ts'
 import { type ConfiguredPart, writeConfiguration } from '../world.ts'
 import { runningOf } from './node-program.ts'
-import type { Peer, RunningPeer, Setup } from './peer.ts'
+import type { Peer, Setup } from './peer.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const START = join(root, 'src', 'cli', 'seatgate.js')
 
-/**
- * @param folder of the source: another one where revisions are compared
- * @param runner the beginning of a command that runs Node.js
- */
-export function seatgateOf(folder: string, name = 'seatgate', runner: readonly string[] = []): Peer {
+const GATEWAY = [START, 'start', '--config']
+
+/** What differs from the gateway as an operator starts it. */
+interface Launch {
+  /** The program and its first arguments, before the configuration. */
+  readonly script?: readonly string[]
+  /** The beginning of a command that runs Node.js. */
+  readonly runner?: readonly string[]
+  /** The port of the decision listener. */
+  readonly decision?: number
+  readonly part?: ConfiguredPart
+}
+
+/** Seatgate as a peer. */
+function peerWith(name: string, label: string, how: Launch = {}, authorises = true): Peer {
   return {
     name,
-    label: 'Seatgate',
-    authorises: true,
+    label,
+    authorises,
     apiKeys: true,
     available: () => null,
-    start: (setup) => start(setup, [join(folder, 'src', 'cli', 'seatgate.js'), 'start', '--config'], runner),
+    start: async (setup, ending) => runningOf([await launch(setup, how, ending)]),
   }
 }
 
-export const seatgate = seatgateOf(root)
+export const seatgate = peerWith('seatgate', 'Seatgate')
 
-/** With a part that is off by default. */
+/** @param folder of the source of another revision @param runner the beginning of a command that runs Node.js */
+export function seatgateOf(folder: string, name: string, runner: readonly string[] = []): Peer {
+  const script = [join(folder, 'src', 'cli', 'seatgate.js'), 'start', '--config']
+  return peerWith(name, 'Seatgate', { script, runner })
+}
+
+/** Seatgate with a part that is off by default. */
 export function seatgateWith(name: string, label: string, part: ConfiguredPart): Peer {
-  const script = [START, 'start', '--config']
-  const startWith = async (setup: Setup) => runningOf([await launch(setup, script, { part })])
-  return { ...seatgate, name, label, start: startWith }
+  return peerWith(name, label, { part })
+}
+
+/** Seatgate by another program of the bench. @param script the program and its first arguments */
+export function seatgateBy(name: string, script: readonly string[], part: ConfiguredPart = {}): Peer {
+  return peerWith(name, 'Seatgate', { script, part })
 }
 
 export const seatgateOpen = withoutAuthorization('open', 'routing and authorization off')
 export const seatgateBare = withoutAuthorization('bare', 'log and metrics off as well')
 
 function withoutAuthorization(mode: 'open' | 'bare', what: string): Peer {
-  return {
-    name: `seatgate-${mode}`,
-    label: `Seatgate, ${what}`,
-    authorises: false,
-    apiKeys: true,
-    available: () => null,
-    start: (setup) => start(setup, [join(root, 'bench', 'servers', 'seatgate-open.ts'), mode]),
-  }
+  const script = [join(root, 'bench', 'servers', 'seatgate-open.ts'), mode]
+  return peerWith(`seatgate-${mode}`, `Seatgate, ${what}`, { script }, false)
 }
 
-async function start(
-  setup: Setup,
-  script: readonly string[],
-  runner: readonly string[] = [],
-): Promise<RunningPeer> {
-  return runningOf([await launch(setup, script, { runner })])
+/** Starts Seatgate for other proxies. @param decision the port of its decision listener */
+export function launchDecisions(setup: Setup, decision: number, ending: Ending): Promise<Program> {
+  return launch(setup, { decision }, ending)
 }
 
-/** Seatgate for other proxies. @param decision the port of its decision listener */
-export function launchDecisions(setup: Setup, decision: number): Promise<Program> {
-  return launch(setup, [START, 'start', '--config'], { decision })
-}
-
-async function launch(
-  setup: Setup,
-  script: readonly string[],
-  {
-    runner = [],
-    ...more
-  }: { readonly decision?: number; readonly part?: ConfiguredPart; readonly runner?: readonly string[] } = {},
-): Promise<Program> {
+async function launch(setup: Setup, how: Launch, ending: Ending): Promise<Program> {
+  const { script = GATEWAY, runner = [], ...more } = how
   const { world, upstream, folder, routes, workers, tls } = setup
   const port = await freePort()
   const { origin, ca, h2c = false } = upstream
@@ -81,5 +81,5 @@ async function launch(
   const command = [...runner, process.execPath, ...script, file]
   // The decision listener is the last one that opens.
   const opened = more.decision ?? port
-  return Program.start({ command, port: opened, cores: peerCores(workers), folder })
+  return Program.start(ending, { command, port: opened, cores: peerCores(workers), folder })
 }

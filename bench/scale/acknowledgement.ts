@@ -10,7 +10,7 @@ import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { SimulatedFleet } from './fleet.ts'
 import { redisNumber, type Servers } from './servers.ts'
 import type { Messages, Target, WriteTimes } from './simulated-instance.ts'
-import { median, quantile } from './statistics.ts'
+import { median, quantile } from '../statistics.ts'
 
 const TENANT = 'acme'
 /** Not measured: connections are opened and code is compiled at first use. */

@@ -3,9 +3,10 @@
  * The machine is shared, so runs alternate, and each ratio is of two consecutive runs.
  */
 
+import { inTurn } from '../plan.ts'
 import { type ScaleGateway, sourcesBetween } from './gateway.ts'
 import { type Request, send } from './requests.ts'
-import { median } from './statistics.ts'
+import { median } from '../statistics.ts'
 
 const CONNECTIONS = 32
 /** Runs' worth of requests before the first one that counts, because code is still being compiled until then. */
@@ -39,11 +40,8 @@ export async function measureCosts(cases: readonly Case[], rounds: number, total
   const samples = cases.map(() => [] as number[])
   for (const each of cases) await run(each, Math.max(WARM_UP * total, each.requests.length))
   for (let round = 0; round < rounds; round++) {
-    const order = cases.map((_, i) => (round % 2 === 0 ? i : cases.length - 1 - i))
-    for (const index of order) {
-      const each = cases[index]
-      if (each !== undefined) samples[index]?.push(await measured(each, total))
-    }
+    for (const [at, each] of inTurn([...cases.entries()], round))
+      samples[at]?.push(await measured(each, total))
   }
   return cases.map(({ name }, i) => costOf(name, samples[i] ?? [], samples[0] ?? []))
 }

@@ -1,12 +1,12 @@
-/** A filled store, the configuration of the gateways on it, and requests that use its Seats. */
+/** Gateways on a filled store, and requests that use its Seats. */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { routeTable, writeFiles } from '../../test/support/configuration.ts'
 import { serverFolder } from '../../test/support/servers/folder.ts'
-import type { Ending } from './ending.ts'
+import type { Ending } from '../harness.ts'
 import { type Filled, fill } from './fill.ts'
 import { ScaleGateway } from './gateway.ts'
 import { PERMISSION, type Seat, tenantId, usedSeatOf } from './population.ts'
@@ -15,6 +15,7 @@ import type { Servers } from './servers.ts'
 
 /** Lifetime of tokens in milliseconds: longer than the whole measurement. */
 const LIFETIME = 12 * 3_600_000
+const CONFIGURATION = 'gateway.config.yaml'
 
 export interface Setup {
   /** Of the database and of the keys in Redis. */
@@ -28,74 +29,48 @@ export interface Setup {
   readonly count: number
 }
 
-export class Deployment {
+/** A filled store, and the configuration of the gateways on it. */
+export interface Deployment {
   readonly name: string
   readonly filled: Filled
   /** Milliseconds to load the configuration. */
   readonly configLoad: number
-  readonly #ending: Ending
-  readonly #file: string
-  readonly #folder: string
-  readonly #config: Config
-
-  private constructor(parts: {
-    name: string
-    filled: Filled
-    configLoad: number
-    ending: Ending
-    file: string
-    folder: string
-    config: Config
-  }) {
-    this.name = parts.name
-    this.filled = parts.filled
-    this.configLoad = parts.configLoad
-    this.#ending = parts.ending
-    this.#file = parts.file
-    this.#folder = parts.folder
-    this.#config = parts.config
-  }
-
-  static async make(ending: Ending, { postgres, redis }: Servers, setup: Setup): Promise<Deployment> {
-    const { name, seats, count } = setup
-    const store = await postgres.createDatabase(name)
-    const filled = await fill(store, count, seats)
-    const folder = serverFolder(ending.t, `scale-${name}`)
-    const file = writeConfiguration(folder, store, `${redis.url}?prefix=${name}:`, setup)
-    const begun = performance.now()
-    const config = await loadConfig(file, process.env)
-    return new Deployment({
-      name,
-      filled,
-      configLoad: performance.now() - begun,
-      ending,
-      file,
-      folder,
-      config,
-    })
-  }
-
   /** Starts another gateway of the fleet. */
-  async gateway(): Promise<ScaleGateway> {
-    const gateway = await ScaleGateway.start(this.#file, this.#folder)
-    this.#ending.teardown(() => gateway.stop())
-    return gateway
-  }
+  gateway(): Promise<ScaleGateway>
+  /** Returns one request for each tenant: its user's token names the Seat in use, and the space is one where that grants. */
+  requests(tenants: readonly number[]): Promise<Request[]>
+}
 
-  /** One request for each tenant: a user whose token names the Seat in use, in a space where it grants. */
-  requests(tenants: readonly number[]): Promise<Request[]> {
-    return Promise.all(tenants.map((tenant) => this.#request(tenant)))
+export async function deploy(
+  ending: Ending,
+  { postgres, redis }: Servers,
+  setup: Setup,
+): Promise<Deployment> {
+  const { name, seats, count } = setup
+  const store = await postgres.createDatabase(name)
+  const filled = await fill(store, count, seats)
+  const folder = serverFolder(ending.t, `scale-${name}`)
+  writeConfiguration(folder, store, `${redis.url}?prefix=${name}:`, setup)
+  const begun = performance.now()
+  const config = await loadConfig(join(folder, CONFIGURATION), process.env)
+  const configLoad = performance.now() - begun
+  return {
+    name,
+    filled,
+    configLoad,
+    gateway: () => ScaleGateway.start(ending, folder),
+    requests: (tenants) => Promise.all(tenants.map((tenant) => requestOf(config, tenant))),
   }
+}
 
-  async #request(tenant: number): Promise<Request> {
-    const { name, spaces } = usedSeatOf(tenant)
-    const [space = ''] = spaces
-    const config = this.#config.tenants.get(tenantId(tenant))
-    if (config === undefined) throw new Error(`no tenant ${tenant}`)
-    const subject = { sub: `user-${tenant}`, hashPerm: [`${space}:${name}`] }
-    const token = await mintToken(config, subject, Date.now(), LIFETIME)
-    return { authorization: `Bearer ${token}`, space }
-  }
+async function requestOf({ tenants }: Config, tenant: number): Promise<Request> {
+  const { name, spaces } = usedSeatOf(tenant)
+  const [space = ''] = spaces
+  const config = tenants.get(tenantId(tenant))
+  if (config === undefined) throw new Error(`no tenant ${tenant}`)
+  const subject = { sub: `user-${tenant}`, hashPerm: [`${space}:${name}`] }
+  const token = await mintToken(config, subject, Date.now(), LIFETIME)
+  return { authorization: `Bearer ${token}`, space }
 }
 
 function writeConfiguration(
@@ -103,13 +78,7 @@ function writeConfiguration(
   store: string,
   redis: string,
   { upstream, tenants, secretOf }: Setup,
-): string {
-  mkdirSync(join(folder, 'routes'))
-  writeFileSync(
-    join(folder, 'routes', 'main.yaml'),
-    `upstream: main\nroutes:\n  GET /v1/trainings/{id}: ${PERMISSION}\n`,
-  )
-  const file = join(folder, 'gateway.config.yaml')
+): void {
   const each = (tenant: number) => `  ${tenantId(tenant)}: { token: { secrets: ["${secretOf(tenant)}"] } }\n`
   const text = `listen: 127.0.0.1:0
 ops: 127.0.0.1:0
@@ -120,6 +89,6 @@ tenants:
 ${tenants.map(each).join('')}upstreams: { main: { targets: ["${upstream}"] } }
 routes: [routes/*.yaml]
 `
-  writeFileSync(file, text, { mode: 0o600 })
-  return file
+  const routes = routeTable([`GET /v1/trainings/{id}: ${PERMISSION}`])
+  writeFiles(folder, { [CONFIGURATION]: text, 'routes/main.yaml': routes }, 0o600)
 }

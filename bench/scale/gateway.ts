@@ -1,17 +1,12 @@
 /** A gateway in a process of its own, as an operator starts it, and its figures. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { unwatch, watch } from '../../test/support/servers/watch.ts'
+import { startGatewayProcess, MAIN, type GatewayProcess } from '../../test/support/gateway-process.ts'
+import { metric } from '../../test/support/operations.ts'
+import type { Ending } from '../harness.ts'
+import { cpuOf, memoryOf } from '../process-tree.ts'
 import { liveHeap } from './inspector.ts'
-import { cpuOf, memoryOf } from './process-cost.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
-const FRONT = /listening on (http:\/\/[^ ]+) \(front door\)/
-const OPS = /listening on (http:\/\/[^ ]+) \(\/livez/
-
-/** Decisions so far, by the slowest source of their Seats. */
+/** The number of decisions, by the slowest source of their Seats. */
 export interface Sources {
   readonly memory: number
   readonly redis: number
@@ -19,90 +14,53 @@ export interface Sources {
 }
 
 export class ScaleGateway {
-  readonly #child: ChildProcess
-  readonly #pid: number
-  readonly #exited: Promise<unknown>
+  readonly #process: GatewayProcess
   readonly url: string
-  readonly #ops: string
+  readonly ops: string
   /** Milliseconds from the start of the process until it accepts connections. */
   readonly startedIn: number
 
-  private constructor(
-    child: ChildProcess,
-    pid: number,
-    places: readonly [string, string],
-    startedIn: number,
-  ) {
-    this.#child = child
-    this.#pid = pid
-    this.#exited = once(child, 'exit').then(() => unwatch(pid))
-    ;[this.url, this.#ops] = places
+  private constructor(process: GatewayProcess, startedIn: number) {
+    this.#process = process
+    this.url = process.origin
+    this.ops = process.ops
     this.startedIn = startedIn
   }
 
-  /** @param folder is removed, and the process stopped, at the latest with this process */
-  static async start(file: string, folder: string): Promise<ScaleGateway> {
+  /** @param folder with its configuration */
+  static async start(ending: Ending, folder: string): Promise<ScaleGateway> {
     const begun = performance.now()
-    // Any free port, in case it is told to open its inspector.
-    const args = ['--inspect-port=127.0.0.1:0', MAIN, 'start', '--config', file]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    watch(child.pid, folder)
-    const places = await listening(child)
-    return new ScaleGateway(child, child.pid, places, performance.now() - begun)
+    // Its inspector takes any free port.
+    const program = ['--inspect-port=127.0.0.1:0', MAIN]
+    const gateway = await startGatewayProcess(ending.t, { folder, program })
+    return new ScaleGateway(gateway, performance.now() - begun)
   }
 
-  /** Microseconds. */
+  /** Microseconds of CPU time. */
   cpu(): number {
-    return cpuOf(this.#pid)
+    return cpuOf([this.#process.pid])
   }
 
-  /** Bytes, resident. */
+  /** Resident bytes. */
   memory(): number {
-    return memoryOf(this.#pid)
+    return memoryOf([this.#process.pid])
   }
 
-  /** Reachable bytes. The inspector stays open afterwards, so call it when speed no longer matters. */
+  /** Reachable bytes. The inspector stays open, so the gateway is slower from then on. */
   heap(): Promise<number> {
-    return liveHeap(this.#child, this.#pid)
+    return liveHeap(this.#process)
   }
 
+  /** The decisions so far. */
   async sources(): Promise<Sources> {
-    const text = await (await fetch(`${this.#ops}/metrics`)).text()
-    const of = (source: string) => {
-      const sample = `seatgate_decisions_by_source_total{source="${source}"} `
-      const line = text.split('\n').find((each) => each.startsWith(sample))
-      return Number(line?.slice(sample.length) ?? 0)
-    }
-    return { memory: of('memory'), redis: of('redis'), store: of('store') }
+    const count = async (source: string) =>
+      (await metric(this, `seatgate_decisions_by_source_total{source="${source}"}`)) || 0
+    return { memory: await count('memory'), redis: await count('redis'), store: await count('store') }
   }
 
   async stop(): Promise<void> {
-    this.#child.kill('SIGTERM')
-    await this.#exited
+    await this.#process.end()
   }
-}
-
-/** The two URLs, from the output of `start` once it accepts. Later output is discarded. */
-function listening(child: ChildProcess): Promise<[front: string, ops: string]> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    let errors = ''
-    const look = (chunk: Buffer) => {
-      text += chunk
-      const [front, ops] = [FRONT.exec(text)?.[1], OPS.exec(text)?.[1]]
-      if (front === undefined || ops === undefined) return
-      child.stdout?.off('data', look).resume()
-      child.stderr?.off('data', complaint).resume()
-      resolve([front, ops])
-    }
-    const complaint = (chunk: Buffer) => {
-      errors += chunk
-    }
-    child.stdout?.on('data', look)
-    child.stderr?.on('data', complaint)
-    child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}: ${errors}${text}`)))
-  })
 }
 
 export function sourcesBetween(before: Sources, after: Sources): Sources {

@@ -1,11 +1,9 @@
 /** The servers of a deployment: PostgreSQL, Redis and a service, each a real one. */
 
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { type PostgresServer, startPostgres } from '../../test/support/servers/postgres.ts'
 import { type RedisServer, startRedis } from '../../test/support/servers/redis.ts'
-import type { Ending } from './ending.ts'
+import { type Ending, temporaryFolder } from '../harness.ts'
+import { startServer } from '../program.ts'
 
 export interface Servers {
   readonly postgres: PostgresServer
@@ -21,12 +19,9 @@ export async function startServers({ t }: Ending, settings: readonly string[] = 
   return { postgres, redis: await startRedis(t) }
 }
 
-/** The service behind the gateways; ends with this process. Returns its URL. */
+/** Starts the service behind the gateways. Returns its origin. */
 export async function startUpstream(ending: Ending): Promise<string> {
-  const child = fork(fileURLToPath(new URL('../upstream.ts', import.meta.url)))
-  ending.teardown(() => child.disconnect())
-  const [port] = await once(child, 'message')
-  return `http://127.0.0.1:${port}`
+  return (await startServer(ending, temporaryFolder(ending, 'upstream'), 'upstream')).origin
 }
 
 /** The number of a name in `INFO`. */

@@ -6,18 +6,16 @@ import { findProgram } from '../../test/support/servers/binaries.ts'
 import { startRedis } from '../../test/support/servers/redis.ts'
 import { fileURLToPath } from 'node:url'
 import { freePort, Program } from '../program.ts'
-import type { Ending } from '../scale/ending.ts'
+import type { Ending } from '../harness.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
-import { running, startInstance } from './gateway-instances.ts'
+import { CALLER, running, setRight, startInstance } from './gateway-instances.ts'
 import {
   type CachedGatewaySetup,
-  change,
   placeAt,
   type RunningStalenessPeer,
   type StalenessPeer,
 } from './staleness-peer.ts'
 
-const CALLER = { authorization: 'alice' }
 const SCRIPT = fileURLToPath(new URL('../servers/cached-gateway.ts', import.meta.url))
 
 function startGateway(ending: Ending, folder: string, redis: string, keeps: number): Promise<number> {
@@ -55,22 +53,11 @@ function nginx(seconds: number): StalenessPeer {
       mkdirSync(join(folder, 'cache'), { recursive: true })
       writeFileSync(file, nginxConfiguration(folder, 1, httpOf(folder, port, service, seconds)))
       const { path, env } = await findProgram('nginx')
-      const program = await Program.start({
-        command: nginxCommand(path, file),
-        port,
-        cores: null,
-        folder,
-        env: { ...process.env, ...env },
-      })
-      ending.teardown(() => program.stop())
+      await Program.start(ending, { command: nginxCommand(path, file), port, folder, env })
       return {
-        places: [placeAt(ending, `127.0.0.1:${port}`, port, '/')],
+        places: [placeAt(ending, port, '/')],
         caller: CALLER,
-        write: (allow) =>
-          change(`http://127.0.0.1:${service}/${allow ? 'allow' : 'deny'}`, {
-            method: 'PUT',
-            headers: CALLER,
-          }),
+        write: (allow) => setRight(service, allow),
       }
     },
   }
@@ -83,7 +70,7 @@ function httpOf(folder: string, port: number, service: number, seconds: number):
     listen 127.0.0.1:${port};
     location / {
       auth_request /decision;
-      return_allowed;
+      try_files /none /allowed;
     }
     location = /decision {
       internal;
@@ -95,7 +82,7 @@ function httpOf(folder: string, port: number, service: number, seconds: number):
       proxy_cache_valid 200 204 401 403 ${seconds}s;
     }
     location = /allowed { internal; return 204; }
-  }`.replace('return_allowed;', 'try_files /none /allowed;')
+  }`
 }
 
 export const cachedPeers: readonly StalenessPeer[] = [

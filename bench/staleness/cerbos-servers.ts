@@ -2,14 +2,18 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Pool } from 'undici'
 import { missing, packageFolder } from '../own-packages.ts'
 import { freePort, Program } from '../program.ts'
-import type { Ending } from '../scale/ending.ts'
+import type { Ending } from '../harness.ts'
 
 import type { ReadPlace } from '../../src/cli/verify/readers.ts'
-import type { Asked } from '../../src/cli/verify/asked-place.ts'
-import { type Caller, change, type RunningStalenessPeer, type StalenessPeer } from './staleness-peer.ts'
+import {
+  type Caller,
+  change,
+  placeOf,
+  type RunningStalenessPeer,
+  type StalenessPeer,
+} from './staleness-peer.ts'
 
 const PACKAGE = '@cerbos/cerbos-linux-x64'
 const INSTANCES = 2
@@ -57,14 +61,12 @@ async function startServer(ending: Ending, folder: string, line: string): Promis
   const [port, grpc] = [await freePort(), await freePort()]
   const file = join(folder, `cerbos-${port}.yaml`)
   writeFileSync(file, `${configurationOf(folder, port, grpc)}${line}\n`)
-  const program = await Program.start({
+  await Program.start(ending, {
     command: [join(packageFolder(PACKAGE), 'cerbos-linux-x64'), 'server', `--config=${file}`],
     port,
-    cores: null,
     folder,
-    env: { ...process.env, CERBOS_NO_TELEMETRY: '1' },
+    env: { CERBOS_NO_TELEMETRY: '1' },
   })
-  ending.teardown(() => program.stop())
   return port
 }
 
@@ -95,31 +97,21 @@ function policyOf(allow: boolean): object {
 
 /** POST /api/check/resources. */
 function cerbosAt(ending: Ending, port: number): ReadPlace<Caller> {
-  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 8, headersTimeout: 5000 })
-  ending.teardown(() => pool.destroy())
-  return {
-    name: `127.0.0.1:${port}`,
-    async ask({ user = '' }): Promise<Asked> {
-      const body = JSON.stringify({
-        principal: { id: user, roles: ['user'] },
-        resources: [{ actions: ['read'], resource: { kind: 'canary', id: 'one' } }],
-      })
-      try {
-        const { statusCode: status, body: answer } = await pool.request({
-          path: '/api/check/resources',
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body,
-        })
-        const text = await answer.text()
-        if (status !== 200) return { answer: null, reason: `status ${status}` }
-        const allowed = text.includes('EFFECT_ALLOW')
-        return { answer: allowed ? 'allow' : 'permission_denied', requestId: '' }
-      } catch (cause) {
-        return { answer: null, reason: cause instanceof Error ? cause.name : String(cause) }
-      }
-    },
-  }
+  return placeOf(ending, port, async (pool, { user = '' }) => {
+    const question = {
+      principal: { id: user, roles: ['user'] },
+      resources: [{ actions: ['read'], resource: { kind: 'canary', id: 'one' } }],
+    }
+    const { statusCode: status, body } = await pool.request({
+      path: '/api/check/resources',
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(question),
+    })
+    const text = await body.text()
+    if (status !== 200) return { answer: null, reason: `status ${status}` }
+    return { answer: text.includes('EFFECT_ALLOW') ? 'allow' : 'permission_denied', requestId: '' }
+  })
 }
 
 export const cerbosPeers: readonly StalenessPeer[] = [

@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RedisServer } from '../../test/support/servers/redis.ts'
 import { freePort, Program } from '../program.ts'
-import type { Ending } from '../scale/ending.ts'
+import type { Ending } from '../harness.ts'
 import { change, placeAt, type RunningStalenessPeer } from './staleness-peer.ts'
 
-const CALLER = { authorization: 'alice' }
+export const CALLER = { authorization: 'alice' }
 
 /** @param setup what the script reads besides its port @returns its port */
 export async function startInstance<S extends { readonly port: number }>(
@@ -19,13 +19,7 @@ export async function startInstance<S extends { readonly port: number }>(
   const port = await freePort()
   const file = join(folder, `instance-${port}.json`)
   writeFileSync(file, JSON.stringify({ ...setup, port }), { mode: 0o600 })
-  const program = await Program.start({
-    command: [process.execPath, script, file],
-    port,
-    cores: null,
-    folder,
-  })
-  ending.teardown(() => program.stop())
+  await Program.start(ending, { command: [process.execPath, script, file], port, folder })
   return port
 }
 
@@ -39,21 +33,23 @@ interface Running {
 }
 
 export function running(ending: Ending, { ports, redis, breaks, writesAt }: Running): RunningStalenessPeer {
-  let broken = false
+  let isBroken = false
+  const fault = async () => {
+    isBroken = !isBroken
+  }
   return {
-    places: ports.map((port) => placeAt(ending, `127.0.0.1:${port}`, port, '/')),
+    places: ports.map((port) => placeAt(ending, port, '/')),
     caller: CALLER,
     async write(allow, turn) {
-      if (broken) await redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
-      const url = `http://127.0.0.1:${writesAt(turn)}/${allow ? 'allow' : 'deny'}`
-      await change(url, { method: 'PUT', headers: CALLER })
+      if (isBroken) await redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
+      await setRight(writesAt(turn), allow)
     },
-    ...(breaks
-      ? {
-          async fault() {
-            broken = !broken
-          },
-        }
-      : {}),
+    ...(breaks && { fault }),
   }
+}
+
+/** Grants or revokes the right of the caller at an instance. */
+export function setRight(port: number | undefined, allow: boolean): Promise<void> {
+  const url = `http://127.0.0.1:${port}/${allow ? 'allow' : 'deny'}`
+  return change(url, { method: 'PUT', headers: CALLER })
 }

@@ -3,7 +3,7 @@
 import { Pool } from 'undici'
 import type { Asked } from '../../src/cli/verify/asked-place.ts'
 import type { ReadPlace } from '../../src/cli/verify/readers.ts'
-import type { Ending } from '../scale/ending.ts'
+import type { Ending } from '../harness.ts'
 
 /** The header that names the caller, with its value. */
 export type Caller = Readonly<Record<string, string>>
@@ -47,24 +47,30 @@ export interface CasbinSetup {
   readonly migrates: boolean
 }
 
-/** A path of a server on loopback: 2xx allows, 401 and 403 refuse. */
-export function placeAt(ending: Ending, name: string, port: number, path: string): ReadPlace<Caller> {
+/** A server on loopback that is asked by `read`, whose failures are reasons for no answer. */
+export function placeOf(
+  ending: Ending,
+  port: number,
+  read: (pool: Pool, caller: Caller) => Promise<Asked>,
+): ReadPlace<Caller> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 8, headersTimeout: 5000 })
   ending.teardown(() => pool.destroy())
-  return {
-    name,
-    async ask(caller): Promise<Asked> {
-      try {
-        const { statusCode: status, body } = await pool.request({ path, method: 'GET', headers: caller })
-        await body.dump()
-        if (status >= 200 && status < 300) return { answer: 'allow', requestId: '' }
-        if (status === 401 || status === 403) return { answer: 'permission_denied', requestId: '' }
-        return { answer: null, reason: `status ${status}` }
-      } catch (cause) {
-        return { answer: null, reason: cause instanceof Error ? cause.name : String(cause) }
-      }
-    },
-  }
+  const reasonOf = (cause: unknown): Asked => ({
+    answer: null,
+    reason: cause instanceof Error ? cause.name : String(cause),
+  })
+  return { name: `127.0.0.1:${port}`, ask: (caller) => read(pool, caller).catch(reasonOf) }
+}
+
+/** A path of a server on loopback: 2xx allows, 401 and 403 refuse. */
+export function placeAt(ending: Ending, port: number, path: string): ReadPlace<Caller> {
+  return placeOf(ending, port, async (pool, headers) => {
+    const { statusCode: status, body } = await pool.request({ path, method: 'GET', headers })
+    await body.dump()
+    if (status >= 200 && status < 300) return { answer: 'allow', requestId: '' }
+    if (status === 401 || status === 403) return { answer: 'permission_denied', requestId: '' }
+    return { answer: null, reason: `status ${status}` }
+  })
 }
 
 /** @throws without a 2xx */

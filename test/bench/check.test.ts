@@ -3,7 +3,6 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -11,6 +10,7 @@ import { faultsOf } from '../../bench/check.ts'
 import type { Peer, Setup } from '../../bench/peers/peer.ts'
 import { Verifier } from '../../bench/servers/verify.ts'
 import { makeWorld, type World } from '../../bench/world.ts'
+import { listen } from '../support/listen.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'seatgate-check-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -25,15 +25,9 @@ function peerOf(answers: Answers, authorises = true): Peer {
     label: 'test',
     authorises,
     available: () => null,
-    start: async (setup) => {
-      const server = createServer((incoming, response) => answers(setup, incoming, response)).listen(
-        0,
-        '127.0.0.1',
-      )
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
-      const stop = async () => void server.close()
-      return { port, pids: [process.pid], startedIn: 0, stop }
+    start: async (setup, ending) => {
+      const server = createServer((incoming, response) => answers(setup, incoming, response))
+      return { port: await listen(ending.t, server), pids: [process.pid], startedIn: 0 }
     },
   }
 }

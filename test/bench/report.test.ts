@@ -10,7 +10,7 @@ import { choose, inTurn, PARTS } from '../../bench/plan.ts'
 import type { Measured } from '../../bench/measured.ts'
 import { report } from '../../bench/results.ts'
 import { jobsOf } from '../../bench/rounds.ts'
-import { medianInterval } from '../../bench/scale/statistics.ts'
+import { medianInterval } from '../../bench/statistics.ts'
 import { ratioOf, summaryOf } from '../../bench/summary.ts'
 import { workloads } from '../../bench/workloads.ts'
 

@@ -7,14 +7,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Program } from './binaries.ts'
 import type { User } from './folder.ts'
 import { continueFamily, killFamily, signal, stopFamily } from './processes.ts'
 import { type Patience, until } from '../until.ts'
 import { unwatch, watch } from './watch.ts'
 
 export interface Launch {
-  readonly program: Program
+  readonly program: { readonly path: string; readonly env: NodeJS.ProcessEnv }
   readonly args: readonly string[]
   /** The working folder; left out: its own. */
   readonly cwd?: string

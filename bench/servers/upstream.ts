@@ -1,17 +1,14 @@
 /**
- * The upstream in Node.js, in a process of its own: small JSON, as fast as Node.js can, and the sizes of
- * `upstreams.ts`. With ports as arguments it listens there: by TLS on the second one, and with the responses of the
- * mixed workload on the third. Forked without ports, as by `scale/servers.ts`, it reports its port to its parent, and
- * ends with it.
+ * The upstream in Node.js: small JSON, as fast as Node.js can, and the sizes of `answers.ts`. Its arguments are ports: by TLS on
+ * the second one, and with the responses of the mixed workload on the third.
  */
 
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { CERTIFICATES } from '../test/support/servers/tls.ts'
-import { filler, SIZES, SMALL } from './answers.ts'
-import { CONTENT_TYPES, mixedResponses, VARIABLES, WRITTEN } from './mixed/responses.ts'
+import { CERTIFICATES } from '../../test/support/servers/tls.ts'
+import { filler, SIZES, SMALL } from '../answers.ts'
+import { CONTENT_TYPES, mixedResponses, VARIABLES, WRITTEN } from '../mixed/responses.ts'
 
 const PREFIX = '/v1/sizes/'
 const sized = new Map(Object.entries(SIZES).map(([name, size]) => [PREFIX + name, filler(size)]))
@@ -63,10 +60,8 @@ function filledIn(value: string): string {
 
 const host = '127.0.0.1'
 const keepAliveTimeout = 600_000
-const [port = 0, tlsPort, mixedPort] = process.argv.slice(2).map(Number)
-const server = createServer({ keepAliveTimeout }, answer)
-server.listen({ host, port, backlog: 4096 }, () => process.send?.((server.address() as AddressInfo).port))
+const [port, tlsPort, mixedPort] = process.argv.slice(2).map(Number)
+createServer({ keepAliveTimeout }, answer).listen({ host, port, backlog: 4096 })
 if (tlsPort !== undefined)
   createTlsServer({ ...CERTIFICATES.server, keepAliveTimeout }, answer).listen({ host, port: tlsPort })
 if (mixedPort !== undefined) createServer({ keepAliveTimeout }, answerMixed).listen({ host, port: mixedPort })
-process.on('disconnect', () => process.exit())
