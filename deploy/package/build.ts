@@ -20,6 +20,9 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }).filt
   const { code } = transformSync(readFileSync(file, 'utf8'), { minifyWhitespace: true, lineLimit: 120 })
   writeFileSync(file, code)
 }
+// Editors read the schemas; no program imports them.
+for (const name of readdirSync(join(root, 'src/config')).filter((each) => each.endsWith('.schema.json')))
+  copyFileSync(join(root, 'src/config', name), join(dist, 'src/config', name))
 // The console is served as it is written.
 const SERVED = new Set(['', '.js', '.css', '.html', '.svg'])
 cpSync(join(root, 'seats-admin/console'), join(dist, 'seats-admin/console'), {

@@ -1,7 +1,10 @@
-/** The JSON Schemas of the configuration as plain data, references resolved. */
+/** The JSON Schemas of the configuration: as plain data, references resolved, and as files for editors. */
 
+import { fileURLToPath } from 'node:url'
 import gateway from '../../src/config/gateway.schema.json' with { type: 'json' }
 import routes from '../../src/config/routes.schema.json' with { type: 'json' }
+import { policyFile } from '../../src/config/policy-file.ts'
+import { seatsFile } from '../../src/config/seats-file.ts'
 
 /** The keywords that the two schemas use. */
 export interface Schema {
@@ -19,6 +22,15 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema
   readonly definitions?: Readonly<Record<string, Schema>>
 }
+
+/** The path of each file, and its text. */
+export const editorSchemas = Object.entries({ policy: policyFile, seats: seatsFile }).map(
+  ([name, { schema }]) =>
+    [
+      fileURLToPath(new URL(`../../src/config/${name}.schema.json`, import.meta.url)),
+      `${JSON.stringify(schema, null, 2)}\n`,
+    ] as const,
+)
 
 export const gatewaySchema: Schema = gateway
 export const routesSchema: Schema = routes

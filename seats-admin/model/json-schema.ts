@@ -5,7 +5,7 @@
 
 /** The keywords in use. */
 export interface JsonSchema {
-  /** Names the schema in the OpenAPI document. */
+  /** Names the schema in the OpenAPI document, and the kind of a setting. */
   readonly title?: string
   readonly description?: string
   readonly examples?: readonly unknown[]
@@ -18,13 +18,18 @@ export interface JsonSchema {
   readonly minimum?: number
   readonly maximum?: number
   readonly default?: unknown
+  /** A secret, or a text with one. */
+  readonly writeOnly?: boolean
   readonly enum?: readonly unknown[]
   readonly items?: JsonSchema
+  readonly minItems?: number
   readonly maxItems?: number
   readonly uniqueItems?: boolean
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean | JsonSchema
+  readonly propertyNames?: JsonSchema
+  readonly minProperties?: number
   readonly maxProperties?: number
   readonly anyOf?: readonly JsonSchema[]
 }

@@ -4,7 +4,6 @@
  */
 
 import { type Fault, ONLINE_FAULTS, WARNINGS } from './faults.ts'
-import type { SchemaName } from './schema.ts'
 import { didYouMean } from './invalid-value.ts'
 
 const CODES = { ...WARNINGS, ...ONLINE_FAULTS }
@@ -20,10 +19,10 @@ export type AcceptedWarnings = ReturnType<typeof acceptedWarnings>
 /** The routes of a table. The main file has a key of that name, and no more than lines of its own. */
 const ROUTES = /^(["']?)routes\1\s*:/
 
-/** @param file the path to display */
-export function acceptedWarnings(file: string, text: string, kind: SchemaName) {
+/** @param file the path to display @param isTable whether it is a route table */
+export function acceptedWarnings(file: string, text: string, isTable: boolean) {
   const head = new Set<string>()
-  let isHead = kind === 'routes'
+  let isHead = isTable
   const byLine = new Map<number, string[]>()
   const faults: Fault[] = []
   let pending: string[] = []

@@ -130,7 +130,7 @@ function buildSources(root: Section) {
     }),
     /** Of each issuer of tokens, by the tenant's id, in the order of `TenantConfig.issuers`. */
     tokenIssuers: byKey(root.section('tenants'), (tenant) =>
-      Object.freeze(tenant.sections('issuers').map(({ section }) => section.source('issuer'))),
+      Object.freeze(tenant.sections('issuers').map((section) => section.source('issuer'))),
     ),
     /** Of each target, by the name of its upstream. */
     targets: byKey(root.section('upstreams'), (upstream) => Object.freeze(upstream.sources('targets'))),

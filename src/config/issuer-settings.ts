@@ -23,7 +23,7 @@ export interface PlacedIssuer {
 
 /** @param parent that of the tenant */
 export function buildIssuers(parent: Section, tenant: string): PlacedIssuer[] {
-  return parent.sections('issuers').map(({ section }) => ({ section, tenant, config: buildIssuer(section) }))
+  return parent.sections('issuers').map((section) => ({ section, tenant, config: buildIssuer(section) }))
 }
 
 /** An issuer of tokens that the gateway verifies by the issuer's public keys, without sign-in and without a secret. */

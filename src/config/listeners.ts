@@ -48,7 +48,7 @@ function buildListeners(root: Section, folder: string): readonly ListenerConfig[
   if (!Array.isArray(root.value('listen')))
     return Object.freeze([Object.freeze({ ...root.setting('listen', address), tls: null, http2: false })])
   const built: ListenerConfig[] = []
-  for (const { section } of root.sections('listen')) {
+  for (const section of root.sections('listen')) {
     const listener = buildListener(section, folder)
     if (listener === null) continue
     if (built.some((each) => addressesConflict(each, listener)))
@@ -80,14 +80,14 @@ function buildListener(section: Section, folder: string) {
 /** Where the addresses of the listeners are written. */
 export function sourcesOfListeners(root: Section): readonly SettingSource[] {
   if (!Array.isArray(root.value('listen'))) return Object.freeze([root.source('listen')])
-  const sections = root.sections('listen').filter(({ section }) => section.has('address'))
-  return Object.freeze(sections.map(({ section }) => section.source('address')))
+  const sections = root.sections('listen').filter((section) => section.has('address'))
+  return Object.freeze(sections.map((section) => section.source('address')))
 }
 
 /** Absolute paths of all PEM files of listeners, whether they are faulty or not: for watching. */
 export function listenerFiles(root: Section, folder: string): string[] {
-  const of = root.sections('listen').map(({ section }) => section.section('tls'))
-  const pairs = of.flatMap((tls) => tls.sections('certificates').map(({ section }) => section))
+  const of = root.sections('listen').map((each) => each.section('tls'))
+  const pairs = of.flatMap((tls) => tls.sections('certificates'))
   const named = [
     ...pairs.flatMap((section) => [section.value('cert'), section.value('key')]),
     ...of.map((tls) => tls.value('client_ca')),
@@ -184,7 +184,7 @@ function cipherSuites(text: string): string[] | InvalidValue {
 
 /** Those without a fault. Without a name, only the first can be selected. */
 function buildCertificates(tls: Section, folder: string, now: number) {
-  return tls.sections('certificates').flatMap(({ section }, at) => {
+  return tls.sections('certificates').flatMap((section, at) => {
     const certificate = buildCertificate(section, folder, now)
     if (certificate !== null && certificate.names.length === 0 && at > 0)
       section.fault(

@@ -22,7 +22,7 @@ import { readOpenTelemetry } from './open-telemetry.ts'
 import { openDocument } from './open-document.ts'
 import { readProviderProxies } from './provider-proxies.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'
-import type { SchemaName } from './schema.ts'
+import { type FileSchema, schemas } from './schema.ts'
 import type { Section } from './section.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { upstreamFiles } from './upstreams.ts'
@@ -68,11 +68,11 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
   const comments: AcceptedWarnings[] = []
   const accepts = (found: Acceptable) => comments.some((each) => each.accepts(found))
   const variables = { ...envFile.variables, ...env }
-  const open = async (each: string, kind: SchemaName) => {
+  const open = async (each: string, kind: 'gateway' | 'routes') => {
     const source = await readSource(each, undefined, kind === 'gateway' ? NO_CONFIGURATION : undefined)
-    if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, kind))
+    if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, kind === 'routes'))
     const isNeeded = env === null && kind === 'gateway' ? decidesRequests : null
-    return openDocument(display(each), source, kind, variables, isNeeded)
+    return openDocument(display(each), source, schemas[kind] as FileSchema, variables, folder, isNeeded)
   }
   const before = await signatureOf([path])
   const main = await open(path, 'gateway')

@@ -8,7 +8,7 @@ import { didYouMean, quote } from './invalid-value.ts'
 import { WORKERS_FAULT } from './limits.ts'
 import type { Data, Document, Value } from './positioned-document.ts'
 import type { Source } from './read-file.ts'
-import { type Schema, type SchemaName, schemaAt, schemas } from './schema.ts'
+import { type FileSchema, type Schema, schemaAt } from './schema.ts'
 import { Section } from './section.ts'
 import { type IsNeeded, parse } from './yaml-parser.ts'
 
@@ -19,29 +19,30 @@ const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, ...
 ajv.removeKeyword('pattern')
 ajv.addVocabulary(['pattern'])
 
-/** The caller adds the faults of values. Parameters as of `parse`. */
+/** The caller adds the faults of values. Parameters as of `parse`. @param folder base of relative paths in the file */
 export function openDocument(
   file: string,
   source: Source,
-  kind: SchemaName,
+  schema: FileSchema,
   env: NodeJS.ProcessEnv,
+  folder = '',
   isNeeded: IsNeeded | null = null,
 ) {
-  const document = parse(file, source, kind, env, isNeeded)
-  if (document.root !== null) validate(document, document.root, kind)
+  const document = parse(file, source, schema, env, isNeeded)
+  if (document.root !== null) validate(document, document.root, schema)
   return {
     document,
-    /** Empty where the file is no readable YAML map, which is a fault of the document. */
-    root: new Section(document, document.root ?? {}, schemas[kind] as Schema),
+    /** Empty if the file is no readable YAML map, which is a fault of the document. */
+    root: new Section(document, document.root ?? {}, folder, schema),
   }
 }
 
 /** Adds the faults to the document and marks the faulty entries. */
-function validate(document: Document, root: Data, kind: SchemaName): void {
+function validate(document: Document, root: Data, schema: FileSchema): void {
   // Ajv keeps what it has compiled.
-  const validator = ajv.compile(schemas[kind])
+  const validator = ajv.compile(schema)
   validator(root)
-  for (const error of validator.errors ?? []) report(document, root, kind, error)
+  for (const error of validator.errors ?? []) report(document, root, schema, error)
 }
 
 interface Located {
@@ -51,7 +52,7 @@ interface Located {
   readonly key: string
 }
 
-function report(document: Document, root: Data, kind: SchemaName, error: ErrorObject): void {
+function report(document: Document, root: Data, schema: FileSchema, error: ErrorObject): void {
   const { label, container, key } = locate(root, error.instancePath)
   const spot = container === null ? undefined : document.spot(container, key)
   if (error.keyword === 'additionalProperties') {
@@ -73,15 +74,15 @@ function report(document: Document, root: Data, kind: SchemaName, error: ErrorOb
   }
   if (spot?.faulty) return
   if (spot !== undefined) spot.faulty = true
-  document.fault(spot?.value ?? 0, describe(kind, label, error))
+  document.fault(spot?.value ?? 0, describe(schema, label, error))
 }
 
-function describe(kind: SchemaName, label: string, error: ErrorObject): string {
+function describe(whole: FileSchema, label: string, error: ErrorObject): string {
   const { keyword, message, params, instancePath } = error
-  if (kind === 'gateway' && instancePath === '/workers') return WORKERS_FAULT
+  if (instancePath === '/workers') return WORKERS_FAULT
   switch (keyword) {
     case 'type':
-      return describeType(kind, label, error)
+      return describeType(whole, label, error)
     case 'enum':
       return `${label} must be one of ${params.allowedValues.join(', ')}`
     case 'minItems':
@@ -96,13 +97,13 @@ function describe(kind: SchemaName, label: string, error: ErrorObject): string {
   }
 }
 
-function describeType(kind: SchemaName, label: string, error: ErrorObject): string {
+function describeType(whole: FileSchema, label: string, error: ErrorObject): string {
   const { schema, data } = error
   const expected = [schema]
     .flat()
     .map((each) => typeName(String(each)))
     .join(' or ')
-  const example = exampleOf(kind, error)
+  const example = exampleOf(whole, error)
   const suchAs = example === undefined ? '' : ` such as ${quote(example)}`
   if (data === null) return `${label} must be ${expected}${suchAs}, but has no value`
   const advice =
@@ -111,8 +112,8 @@ function describeType(kind: SchemaName, label: string, error: ErrorObject): stri
 }
 
 /** Settings that share a definition differ in their bounds. A default of no time switches off. */
-function exampleOf(kind: SchemaName, { instancePath, parentSchema }: ErrorObject): string | undefined {
-  const { $ref, default: value, examples = [] } = schemaAt(kind, keysOf(instancePath))
+function exampleOf(whole: FileSchema, { instancePath, parentSchema }: ErrorObject): string | undefined {
+  const { $ref, default: value, examples = [] } = schemaAt(whole, keysOf(instancePath)) as Schema
   const own = $ref === undefined ? [] : [value, ...examples].filter((each) => each !== '0s')
   const known: readonly unknown[] = [...own, parentSchema?.examples?.[0]]
   return known.find((each) => typeof each === 'string')

@@ -3,13 +3,26 @@
 import { errors } from '../model/errors.ts'
 import type { Place } from '../model/route.ts'
 import { tableHost } from './addresses.ts'
-import type { Document } from './positioned-document.ts'
 import { ConfigError, sortFaults } from './faults.ts'
-import { didYouMean, InvalidValue, type ValueParser } from './invalid-value.ts'
+import { didYouMean, InvalidValue } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
 import { readSource } from './read-file.ts'
-import { seatsOf, tenantId } from './seats-file.ts'
+import { permission, tenantId } from './seats-file.ts'
 import type { Section } from './section.ts'
+import {
+  asWritten,
+  file,
+  list,
+  listOf,
+  map,
+  mapOf,
+  optional,
+  required,
+  text,
+  type ValuesOf,
+  valuesOf,
+} from './setting.ts'
+import { spaceId } from './space-settings.ts'
 
 /** A method, or `ANY`, and a pattern of paths. */
 export interface RequestPattern {
@@ -19,7 +32,81 @@ export interface RequestPattern {
   readonly hosts: readonly string[]
 }
 
-export type PolicyCase = ReturnType<typeof caseOf>
+const NO_REQUEST: RequestPattern = { method: '', path: '', hosts: [] }
+
+const seat = map('What the holders of the Seat may do, and where.', {
+  spaces: required(list('Ids of spaces.', spaceId, { minItems: 1, examples: [['main']] })),
+  permissions: required(
+    list('Permissions, resource:operation, or * for all.', permission, { examples: [['trainings:list']] }),
+  ),
+})
+
+const policyCase = map(
+  'One request.',
+  {
+    request: required(
+      text('METHOD and target.', requestLine, {
+        placeholder: NO_REQUEST,
+        examples: ['DELETE /v1/trainings/7'],
+      }),
+    ),
+    host: text('The value of the Host header. Without this key, the request has none.', asWritten, {
+      examples: ['api.example.com'],
+    }),
+    seats: optional(
+      list("Names of the caller's Seats. Without this key, the request has no credential.", asWritten, {
+        examples: [['Viewer']],
+      }),
+    ),
+    space: text(
+      'The value of the Space header, or of the header that the route reads its space from. Without this key, the request has none.',
+      asWritten,
+      { examples: ['main'] },
+    ),
+    expect: required(
+      text('allow, or the code of a refusal.', answerCode, {
+        placeholder: '',
+        examples: ['permission_denied'],
+      }),
+    ),
+  },
+  ({ request, ...values }, { place }) => ({ place, method: request.method, target: request.path, ...values }),
+)
+
+export type PolicyCase = ReturnType<typeof policyCase.of>
+
+const assertionFields = {
+  host: text(
+    'The host that the assertion applies to; *.example.com stands for one label. Without this key, it applies to every host.',
+    tableHost,
+    { examples: ['api.example.com'] },
+  ),
+  only: optional(
+    list(
+      'Names of Seats. No other Seat, and no caller without a Seat, gets an answer from the upstream.',
+      asWritten,
+      { examples: [['Admin']] },
+    ),
+  ),
+  may: text(
+    'The requests that `only` applies to: METHOD, or ANY, and a path pattern, with hosts before the path where they are meant.',
+    requestPattern,
+    { examples: ['DELETE /v1/**', 'GET api.example.com,*.api.example.com/v1/**'] },
+  ),
+  public: optional(
+    list(
+      'METHOD, or ANY, and a path pattern, with hosts before the path where they are meant. No other request is public, except those to built-in paths.',
+      requestPattern,
+      { examples: [['GET /docs/*']] },
+    ),
+  ),
+}
+
+const assertion = map(
+  'Either only with may, or public. A final * or ** matches the rest of a path; * elsewhere, and {name}, match one segment.',
+  assertionFields,
+  assertionOf,
+)
 
 /** `host`: canonical, perhaps with `*.` for one label; null: every host. */
 export type PolicyAssertion = { readonly place: Place; readonly host: string | null } & (
@@ -27,67 +114,61 @@ export type PolicyAssertion = { readonly place: Place; readonly host: string | n
   | { readonly kind: 'public'; readonly patterns: readonly RequestPattern[] }
 )
 
+export const policyFile = file(
+  'Seatgate policy tests',
+  'The answers that the route tables and Seats of a tenant must give. seatgate test checks them.',
+  {
+    tenant: required(
+      text('Id of the tenant in gateway.config.yaml.', tenantId, { placeholder: '', examples: ['acme'] }),
+    ),
+    seats: optional(mapOf(seat, 'Seats by name, instead of those in the store.')),
+    cases: listOf(policyCase, 'Requests, each with the answer that it must get.'),
+    assert: listOf(assertion, 'Rules that must be true of every possible request.'),
+  },
+)
+
 export type PolicyFile = Awaited<ReturnType<typeof readPolicyFile>>
 
 /** @throws ConfigError with every fault of the file */
-export async function readPolicyFile(file: string, env: NodeJS.ProcessEnv) {
-  const { document, root } = openDocument(file, await readSource(file), 'policy', env)
-  const policy = {
-    file,
-    tenant: root.text('tenant', tenantId) ?? '',
+export async function readPolicyFile(path: string, env: NodeJS.ProcessEnv) {
+  const { document, root } = openDocument(path, await readSource(path), policyFile.schema, env)
+  const { tenant, seats, cases, assert } = valuesOf(policyFile.fields, root)
+  if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))
+  return {
+    file: path,
+    tenant,
     tenantPlace: root.source('tenant').place,
     /** Null: those of the store. */
-    seats: root.has('seats') ? seatsOf(root.section('seats')) : null,
-    cases: root.sections('cases').map(caseOf),
-    assertions: root.sections('assert').flatMap((each) => assertionOf(each, document)),
-  }
-  if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))
-  return policy
-}
-
-function caseOf({ section, place }: { section: Section; place: Place }) {
-  const { method, path: target } = section.text('request', requestLine) ?? NO_REQUEST
-  return {
-    place,
-    method,
-    target,
-    /** As a request has it, with or without a port; null: it has none. */
-    host: section.text('host', (host) => host) ?? null,
-    /** Names; null: the request has no credential. */
-    seats: section.has('seats') ? section.texts('seats', (name) => name) : null,
-    space: section.text('space', (space) => space) ?? null,
-    /** `allow`, or the code of a refusal. */
-    expect: section.text('expect', answerCode) ?? '',
+    seats: seats === null ? null : [...seats].map(([name, lists]) => ({ name, ...lists })),
+    cases,
+    assertions: assert.flatMap((each) => each ?? []),
   }
 }
 
-const NO_REQUEST: RequestPattern = { method: '', path: '', hosts: [] }
-
+/** @returns null for an assertion that is neither of the two kinds, which is a fault */
 function assertionOf(
-  { section, place }: { section: Section; place: Place },
-  document: Document,
-): PolicyAssertion[] {
-  const [only, may, isPublic] = ['only', 'may', 'public'].map((key) => section.has(key))
-  if (isPublic === true ? only === true || may === true : only !== true || may !== true) {
-    document.faults.push({ place, message: 'an assertion has either only with may, or public' })
-    return []
+  { host, only, may, public: patterns }: ValuesOf<typeof assertionFields>,
+  section: Section,
+): PolicyAssertion | null {
+  const { place } = section
+  const isPublic = patterns !== null
+  if (isPublic === (only !== null) || isPublic === section.has('may')) {
+    section.faultAtMap('an assertion has either only with may, or public')
+    return null
   }
-  const host = section.text('host', tableHost) ?? null
-  if (isPublic === true)
-    return [{ place, host, kind: 'public', patterns: section.texts('public', requestPattern) }]
-  const seats = section.texts('only', (name) => name)
-  return [{ place, host, kind: 'only', seats, may: section.text('may', requestPattern) ?? NO_REQUEST }]
+  if (isPublic) return { place, host, kind: 'public', patterns }
+  return { place, host, kind: 'only', seats: only ?? [], may: may ?? NO_REQUEST }
 }
 
-const requestLine: ValueParser<Pick<RequestPattern, 'method' | 'path'>> = (text) => {
-  const [, method, path] = /^(\S+) (\/\S*)$/.exec(text) ?? []
-  if (method !== undefined && path !== undefined) return { method, path }
+function requestLine(line: string): RequestPattern | InvalidValue {
+  const [, method, path] = /^(\S+) (\/\S*)$/.exec(line) ?? []
+  if (method !== undefined && path !== undefined) return { method, path, hosts: [] }
   return new InvalidValue('is not "METHOD /path" with exactly one space')
 }
 
 /** As `routes` and `diff` print it, with hosts. A final `**` is a `*`, as in a route table; any other `*` stands for one segment. */
-const requestPattern: ValueParser<RequestPattern> = (text) => {
-  const [, method = '', listed = '', path = ''] = /^(\S+) +(?:([^\s/]+) *)?(\/\S*)$/.exec(text) ?? []
+function requestPattern(value: string): RequestPattern | InvalidValue {
+  const [, method = '', listed = '', path = ''] = /^(\S+) +(?:([^\s/]+) *)?(\/\S*)$/.exec(value) ?? []
   if (path === '') return new InvalidValue('is not "METHOD /path", or "METHOD HOST,HOST/path"')
   const hosts: string[] = []
   for (const each of listed === '' ? [] : listed.split(',')) {
@@ -110,7 +191,8 @@ const requestPattern: ValueParser<RequestPattern> = (text) => {
 const CODES = ['allow', ...Object.keys(errors)]
 
 /** `allow`, or the code of a refusal. */
-export const answerCode: ValueParser<string> = (text) =>
-  CODES.includes(text)
-    ? text
-    : new InvalidValue(`is not allow or the code of a refusal${didYouMean(text, CODES)}`)
+export function answerCode(code: string): string | InvalidValue {
+  return CODES.includes(code)
+    ? code
+    : new InvalidValue(`is not allow or the code of a refusal${didYouMean(code, CODES)}`)
+}

@@ -1,31 +1,20 @@
 /** The JSON Schemas of the configuration. They are the only source of default values. */
 
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import gatewaySchema from './gateway.schema.json' with { type: 'json' }
-import policySchema from './policy.schema.json' with { type: 'json' }
 import routesSchema from './routes.schema.json' with { type: 'json' }
-import seatsSchema from './seats.schema.json' with { type: 'json' }
-import type { Value } from './positioned-document.ts'
 
-/** The keywords of JSON Schema (draft 7) that this file reads. */
-export interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly additionalProperties?: boolean | Schema
-  readonly items?: Schema
-  /** A secret, or a text with one. */
-  readonly writeOnly?: boolean
-  readonly default?: Value
-  readonly examples?: readonly unknown[]
+/** The schema of a whole file. */
+export interface FileSchema extends JsonSchema {
+  readonly $schema: string
+  readonly required: readonly string[]
 }
 
-export const schemas = {
-  gateway: gatewaySchema,
-  routes: routesSchema,
-  seats: seatsSchema,
-  policy: policySchema,
-} as const
-export type SchemaName = keyof typeof schemas
+export interface Schema extends JsonSchema {
+  readonly $ref?: string
+}
+
+export const schemas = { gateway: gatewaySchema, routes: routesSchema } as const
 
 /** By reference. The names of the schemas differ. */
 const definitions = new Map<string, Schema>(
@@ -40,14 +29,14 @@ export function valueSchema({ properties, additionalProperties }: Schema, key: s
   return typeof additionalProperties === 'object' ? additionalProperties : {}
 }
 
-/** The schema of the value at a path of keys and indexes, with the default and the examples of that value itself. */
-export function schemaAt(kind: SchemaName, path: readonly string[]): Schema {
-  let found: Schema = schemas[kind] as Schema
+/** The schema of the value at a path of keys and indexes. */
+export function schemaAt(whole: Schema, path: readonly string[]): Schema {
+  let schema = whole
   for (const key of path) {
-    const container = resolved(found)
-    found = container.items ?? valueSchema(container, key)
+    const container = resolved(schema)
+    schema = container.items ?? valueSchema(container, key)
   }
-  return found
+  return schema
 }
 
 /** What the schema refers to, or itself. */

@@ -7,45 +7,52 @@ import { ConfigError, sortFaults } from './faults.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
 import { readSource, type Source } from './read-file.ts'
-import type { Section } from './section.ts'
+import { asWritten, file, list, map, mapOf, required, text, valuesOf } from './setting.ts'
 import { spaceId } from './space-settings.ts'
-
-export type SeatsFile = Awaited<ReturnType<typeof readSeatsFile>>
-
-export interface SeatOfFile extends SeatInput {
-  /** Its former name: the Seat is renamed. */
-  readonly was?: string
-}
-
-/**
- * @param source of what is no file; `file` is its name in messages then
- * @throws ConfigError with every fault of the file
- */
-export async function readSeatsFile(file: string, env: NodeJS.ProcessEnv, source?: Source) {
-  const { document, root } = openDocument(file, source ?? (await readSource(file)), 'seats', env)
-  const tenant = root.text('tenant', tenantId) ?? ''
-  const seats = seatsOf(root.section('seats'))
-  if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))
-  return { tenant, seats }
-}
-
-/** Seats by name. */
-export function seatsOf(all: Section): SeatOfFile[] {
-  return all.keys().map((name) => {
-    const seat = all.section(name)
-    const was = seat.text('was', (text) => text)
-    const lists = {
-      spaces: seat.texts('spaces', spaceId),
-      permissions: seat.texts('permissions', permission),
-    }
-    return { name, ...lists, ...(was === undefined ? {} : { was }) }
-  })
-}
 
 export const tenantId: ValueParser<string> = (text) =>
   isTenantId(text)
     ? text
     : new InvalidValue('is not a tenant id: 1 to 63 lower-case letters, digits and -, not beginning with -')
 
-const permission: ValueParser<string> = (text) =>
+export const permission: ValueParser<string> = (text) =>
   isPermission(text) ? text : new InvalidValue('is not a permission <resource>:<operation>, or *')
+
+const seat = map('What the holders of the Seat may do, and where.', {
+  spaces: required(list('Ids of spaces.', spaceId, { examples: [['main']] })),
+  permissions: required(
+    list('Permissions, resource:operation, or * for all.', permission, {
+      examples: [['trainings:list', 'trainings:read']],
+    }),
+  ),
+  was: text("The Seat's former name: the Seat is renamed.", asWritten, { examples: ['Reader'] }),
+})
+
+export const seatsFile = file('Seatgate Seats', 'The Seats of one tenant, in a file.', {
+  tenant: required(
+    text('Id of the tenant in gateway.config.yaml.', tenantId, { placeholder: '', examples: ['acme'] }),
+  ),
+  seats: required(mapOf(seat, 'Seats by name.')),
+})
+
+export type SeatsFile = Awaited<ReturnType<typeof readSeatsFile>>
+
+export interface SeatOfFile extends SeatInput {
+  /** The former name of a Seat that is renamed. */
+  readonly was?: string
+}
+
+/**
+ * @param source the content of what is no file; `name` is its name in messages then
+ * @throws ConfigError with every fault of the file
+ */
+export async function readSeatsFile(name: string, env: NodeJS.ProcessEnv, source?: Source) {
+  const { document, root } = openDocument(name, source ?? (await readSource(name)), seatsFile.schema, env)
+  const { tenant, seats } = valuesOf(seatsFile.fields, root)
+  if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))
+  return { tenant, seats: [...seats].map(seatOf) }
+}
+
+function seatOf([name, { was, ...lists }]: [string, ReturnType<typeof seat.of>]): SeatOfFile {
+  return { name, ...lists, ...(was === null ? {} : { was }) }
+}

@@ -14,17 +14,27 @@ import { resolved, type Schema, valueSchema } from './schema.ts'
 export type SettingSource = ReturnType<Section['source']>
 
 export class Section {
+  /** The base of relative paths in the file. */
+  readonly folder: string
   readonly #document: Document
   readonly #data: Data
   readonly #schema: Schema
-  /** Of the keys of the map: `tenants.acme.`; '' for the whole file. */
+  /** The beginning of the names of the keys: `tenants.acme.`; '' for the whole file. */
   readonly #path: string
+  /** The offset of the map in the text. */
+  readonly #offset: number
 
-  constructor(document: Document, data: Data, schema: Schema, path = '') {
+  constructor(document: Document, data: Data, folder = '', schema: Schema = {}, path = '', offset = 0) {
     this.#document = document
     this.#data = data
+    this.folder = folder
     this.#schema = schema
     this.#path = path
+    this.#offset = offset
+  }
+
+  get place(): Place {
+    return this.#document.place(this.#offset)
   }
 
   has(key: string): boolean {
@@ -85,18 +95,22 @@ export class Section {
     const value = this.value(key)
     const data: Data =
       value !== null && typeof value === 'object' && !Array.isArray(value) ? value : Object.create(null)
-    return new Section(this.#document, data, resolved(valueSchema(this.#schema, key)), `${this.#path}${key}.`)
+    const schema = resolved(valueSchema(this.#schema, key))
+    const offset = this.#document.spot(this.#data, key)?.value ?? 0
+    return new Section(this.#document, data, this.folder, schema, `${this.#path}${key}.`, offset)
   }
 
-  /** A list of maps, with the place of each. Elements that are no maps were reported as faulty. */
-  sections(key: string): { section: Section; place: Place }[] {
+  /** A list of maps. Elements that are no maps were reported as faulty. */
+  sections(key: string): Section[] {
     const list = this.value(key)
     if (!Array.isArray(list)) return []
     const schema = resolved(valueSchema(this.#schema, key).items ?? {})
     return list.flatMap((item, index) => {
       if (item === null || typeof item !== 'object' || Array.isArray(item)) return []
-      const place = this.#document.place(this.#document.spot(list, String(index))?.value ?? 0)
-      return [{ section: new Section(this.#document, item, schema, `${this.#path}${key}[${index}].`), place }]
+      const offset = this.#document.spot(list, String(index))?.value ?? 0
+      return [
+        new Section(this.#document, item, this.folder, schema, `${this.#path}${key}[${index}].`, offset),
+      ]
     })
   }
 
@@ -136,6 +150,11 @@ export class Section {
       const message = `${key}: the secret ${has} as part of it here: remove ${it}, or check that the other programs with this secret keep ${it}`
       this.#document.warning(spot.value, 'secret_wrapped', message)
     }
+  }
+
+  /** Reports a fault at the map itself. */
+  faultAtMap(message: string): void {
+    this.#document.fault(this.#offset, message)
   }
 
   /** Reports a fault at the key itself. */
@@ -180,7 +199,7 @@ export class Section {
   default(key: string): Value {
     const value = valueSchema(this.#schema, key).default
     if (value === undefined) throw new Error(`the schema has no default of ${key}`)
-    return value
+    return value as Value
   }
 
   #validValue(container: Data | Value[], key: string): Value | undefined {

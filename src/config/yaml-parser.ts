@@ -24,7 +24,7 @@ import { literalKey, substitute } from './environment.ts'
 import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
 import { type Data, Document, type Spot, type Spots, type Value } from './positioned-document.ts'
 import type { Source } from './read-file.ts'
-import { schemaAt, type SchemaName, schemas } from './schema.ts'
+import { type FileSchema, schemaAt } from './schema.ts'
 
 /** Whether a value can't be left out where its variables are not set. @param path its keys, from the root */
 export type IsNeeded = (path: readonly string[]) => boolean
@@ -37,7 +37,7 @@ export type IsNeeded = (path: readonly string[]) => boolean
 export function parse(
   file: string,
   source: Source,
-  kind: SchemaName,
+  schema: FileSchema,
   env: NodeJS.ProcessEnv,
   isNeeded: IsNeeded | null = null,
 ): Document {
@@ -64,9 +64,9 @@ export function parse(
   if (syntax !== null) document.fault(syntax.at, syntax.message)
   else if (yaml.directives?.yaml.version !== '1.2')
     document.fault(0, 'only YAML 1.2 is supported: remove the %YAML line')
-  else if (isMap(contents)) document.root = new Composer(document, kind, env, isNeeded).compose(contents)
+  else if (isMap(contents)) document.root = new Composer(document, schema, env, isNeeded).compose(contents)
   else if (contents === null || (isScalar(contents) && contents.value === null))
-    document.fault(0, `the file is empty: it must have ${schemas[kind].required.map(quote).join(' and ')}`)
+    document.fault(0, `the file is empty: it must have ${schema.required.map(quote).join(' and ')}`)
   else document.fault(contents.range?.[0] ?? 0, 'the file must be a map: lines of "key: value"')
   return document
 }
@@ -87,7 +87,7 @@ const CORE_TAGS = new Set(
 
 class Composer {
   readonly #document: Document
-  readonly #kind: SchemaName
+  readonly #schema: FileSchema
   readonly #env: NodeJS.ProcessEnv
   readonly #isNeeded: IsNeeded | null
   /** Keys of the value that is being composed. */
@@ -99,9 +99,9 @@ class Composer {
   /** Values that were left out. */
   #undetermined = 0
 
-  constructor(document: Document, kind: SchemaName, env: NodeJS.ProcessEnv, isNeeded: IsNeeded | null) {
+  constructor(document: Document, schema: FileSchema, env: NodeJS.ProcessEnv, isNeeded: IsNeeded | null) {
     this.#document = document
-    this.#kind = kind
+    this.#schema = schema
     this.#env = env
     this.#isNeeded = isNeeded
   }
@@ -167,7 +167,7 @@ class Composer {
   /** An environment variable is a string. Where the schema expects a number or a boolean, the string is converted. */
   #converted(value: Value): Value {
     if (typeof value !== 'string') return value
-    const { type } = schemaAt(this.#kind, this.#path)
+    const { type } = schemaAt(this.#schema, this.#path)
     if (type === 'boolean' && /^(?:true|false)$/.test(value)) return value === 'true'
     return type === 'integer' && /^(?:0|-?[1-9][0-9]{0,14})$/.test(value) ? Number(value) : value
   }
@@ -190,7 +190,7 @@ class Composer {
     const value = isScalar(node) ? node.value : null
     if (typeof value === 'number' || typeof value === 'boolean') return value
     if (typeof value !== 'string') return null
-    const isSecret = value.includes('${') && schemaAt(this.#kind, this.#path).writeOnly === true
+    const isSecret = value.includes('${') && schemaAt(this.#schema, this.#path).writeOnly === true
     const replaced = substitute(value, this.#env, isSecret)
     if (!(replaced instanceof InvalidValue)) return replaced
     if (!(replaced instanceof Undetermined) || this.#isNeeded === null || this.#isNeeded(this.#path))

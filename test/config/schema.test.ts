@@ -1,7 +1,7 @@
 /** The schemas serve editors, the parsers serve the gateway: the schemas recommend nothing that the parsers refuse. */
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Ajv } from 'ajv'
 import t from 'tap'
 import { isPermission } from '../../seats-admin/model/permission.ts'
@@ -12,6 +12,7 @@ import { InvalidValue } from '../../src/config/invalid-value.ts'
 import gateway from '../../src/config/gateway.schema.json' with { type: 'json' }
 import routes from '../../src/config/routes.schema.json' with { type: 'json' }
 import { duration, size } from '../../src/config/units.ts'
+import { editorSchemas } from '../../docs/generate/schema.ts'
 
 const { definitions, properties } = gateway
 const route = routes.definitions.route.properties
@@ -41,6 +42,11 @@ t.test('they are JSON schemas, in the strict mode of the validator', async (t) =
     t.ok(ajv.validateSchema(schema), ajv.errorsText())
     t.doesNotThrow(() => ajv.compile(schema))
   }
+})
+
+t.test('the files for editors are what the declarations say', async (t) => {
+  for (const [file, text] of editorSchemas)
+    t.equal(readFileSync(file, 'utf8'), text, `${basename(file)}: run "npm run docs"`)
 })
 
 t.test('no pattern refuses a valid value', async (t) => {

@@ -3,6 +3,7 @@
 import type { RouteEntry } from '../../config/config.ts'
 import type { Fault } from '../../config/faults.ts'
 import { openDocument } from '../../config/open-document.ts'
+import { type FileSchema, schemas } from '../../config/schema.ts'
 import { buildRoutes, type RouteContext } from '../../config/table-entries.ts'
 import { acceptedWarnings } from '../../config/accepted-warnings.ts'
 import { COLLISION, type Upstreams } from '../../decision/router/entries.ts'
@@ -29,7 +30,7 @@ export interface Surroundings {
  */
 export function acceptanceOf(file: string, text: string, surroundings: Surroundings) {
   const { context, entries: others, upstreams, builtIn, apiHosts } = surroundings
-  const { document, root } = openDocument(file, { text }, 'routes', {})
+  const { document, root } = openDocument(file, { text }, schemas.routes as FileSchema, {})
   const { entries } = buildRoutes(document, root, context)
   // Behind the others: an entry that is there already is not the one to leave out.
   const { faults, warnings } = compileTable([...others, ...entries], upstreams, builtIn, apiHosts)
@@ -38,7 +39,7 @@ export function acceptanceOf(file: string, text: string, surroundings: Surroundi
     const reason = reasons.get(placeOf(entry))
     return reason === undefined ? [] : [[requestKey(entry), reason] as const]
   })
-  const { accepts } = acceptedWarnings(file, text, 'routes')
+  const { accepts } = acceptedWarnings(file, text, true)
   const found = warnings.filter((each) => each.place.file === file && !accepts(each))
   return { refused: new Map(refused), warnings: found }
 }

@@ -1,0 +1,253 @@
+/**
+ * The language in which the keys of configuration files are declared. A declaration gives the JSON Schema that editors and
+ * the validator use, the type of the built value, its reader, and its row in the manual. The field `headerBytes` of a map is
+ * the key `header_bytes` in the file. Rules across keys are functions beside the declarations.
+ */
+
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
+import { frozenMap } from './frozen.ts'
+import { confidential as withoutValue, distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
+import type { Section } from './section.ts'
+import type { FileSchema } from './schema.ts'
+import { durationWithin, sizeWithin } from './units.ts'
+
+/** A key of a map: the schema of its value, and the value that is built from it. */
+export interface Setting<out T> {
+  readonly schema: JsonSchema
+  /** Whether the map must have the key. */
+  readonly isRequired: boolean
+  /** Reports faults of the value. A default or a placeholder takes the place of a value that is absent or faulty. */
+  readonly read: (section: Section, key: string) => T
+}
+
+export type Fields = Readonly<Record<string, Setting<unknown>>>
+
+/** The built values of a map, by the names of its fields. */
+export type ValuesOf<F extends Fields> = {
+  readonly [Name in keyof F]: F[Name] extends Setting<infer T> ? T : never
+}
+
+export interface MapSetting<F extends Fields, out T> extends Setting<T> {
+  readonly fields: F
+  /** Builds the map that this section is. */
+  readonly of: (section: Section) => T
+}
+
+/** @param section the map that holds the value, for the keys beside it and for relative paths */
+export type Reader<T> = (text: string, section: Section) => T | InvalidValue
+
+interface Options<T> extends JsonSchema {
+  /** Takes the place of a value that is absent or faulty, so that further faults are found. Not a default: the key is required. */
+  readonly placeholder?: T
+  /** Messages do not show the value. */
+  readonly confidential?: boolean
+}
+
+/** Null: the key is absent, and has no default. */
+type Built<T, O> = O extends { readonly default: unknown } | { readonly placeholder: unknown } ? T : T | null
+
+/** A value of which the type is more than one, or which no other function declares. */
+export function setting<T>(schema: JsonSchema, read: Setting<T>['read']): Setting<T> {
+  return { schema, isRequired: false, read }
+}
+
+/** The same setting, as a key that the map must have. */
+export function required<T, S extends Setting<T>>(of: S): S {
+  return { ...of, isRequired: true }
+}
+
+/** The same setting; null: the map does not have the key. */
+export function optional<T>(of: Setting<T>): Setting<T | null> {
+  return { ...of, read: (section, key) => (section.has(key) ? of.read(section, key) : null) }
+}
+
+/** @param options `pattern` is for editors: the reader reports faults in detail, and values may contain variables */
+export function text<T, const O extends Options<T>>(
+  description: string,
+  read: Reader<T>,
+  options: O,
+): Setting<Built<T, O>> {
+  const { placeholder, confidential = false, ...keywords }: Options<T> = options
+  const schema = withVariables({ description, type: 'string', ...keywords })
+  const valueOf = (section: Section, key: string) => {
+    const parse = (each: string) => read(each, section)
+    const value = section.text(key, confidential ? withoutValue(parse) : parse)
+    return value ?? (schema.default === undefined ? (placeholder ?? null) : defaultOf(schema.default, parse))
+  }
+  return setting(schema, valueOf as Setting<Built<T, O>>['read'])
+}
+
+/** The reader of texts without a syntax of their own. */
+export function asWritten(value: string): string {
+  return value
+}
+
+/** In ms, from `min` to `max`. A value for a timer has at most 24d; see `durationWithin`. */
+export function duration<const O extends Options<number>>(
+  description: string,
+  min: string,
+  max: string,
+  options: O,
+): Setting<Built<number, O>> {
+  return text(`${description} From ${min} to ${max}.`, durationWithin(min, max), {
+    ...DURATION,
+    ...options,
+  })
+}
+
+const DURATION = { title: 'duration', pattern: '^(0|[1-9][0-9]*)(ms|s|m|h|d)$' }
+
+/** In bytes, from `min` to `max`. */
+export function size<const O extends Options<number>>(
+  description: string,
+  min: string,
+  max: string,
+  options: O,
+): Setting<Built<number, O>> {
+  return text(`${description} From ${min} to ${max}.`, sizeWithin(min, max), { ...SIZE, ...options })
+}
+
+const SIZE = { title: 'size', pattern: '^(0|[1-9][0-9]*)(B|KiB|MiB|GiB|TiB)$' }
+
+/** A whole number. The validator checks its bounds. */
+export function count<const O extends JsonSchema>(
+  description: string,
+  options: O,
+): Setting<Built<number, O>> {
+  const schema: JsonSchema = { description, type: 'integer', ...options }
+  const read = (section: Section, key: string) => section.number(key) ?? schema.default ?? null
+  return setting(schema, read as Setting<Built<number, O>>['read'])
+}
+
+export function flag(description: string, options: JsonSchema = {}): Setting<boolean> {
+  const schema = { description, type: 'boolean', default: false, ...options }
+  return setting(schema, (section, key) => (section.value(key) ?? schema.default) === true)
+}
+
+/** One of these words. The validator checks it. */
+export function choice<const Word extends string>(
+  words: readonly Word[],
+  description: string,
+  options: JsonSchema & { readonly default: NoInfer<Word> },
+): Setting<Word> {
+  const schema = { description, type: 'string', enum: words, ...options }
+  return setting(schema, (section, key) => (section.value(key) ?? schema.default) as Word)
+}
+
+interface ListOptions<T> extends JsonSchema {
+  readonly default?: readonly string[]
+  readonly confidential?: boolean
+  /** The list has no two values for which this is equal. */
+  readonly distinctBy?: (value: T) => unknown
+}
+
+/** A list of texts, without the faulty ones. Where nothing remains, the default takes its place. */
+export function list<T>(
+  description: string,
+  read: Reader<T>,
+  { distinctBy, confidential = false, items, ...keywords }: ListOptions<T> = {},
+): Setting<readonly T[]> {
+  const schema = {
+    description,
+    type: 'array',
+    ...keywords,
+    items: withVariables({ type: 'string', ...items }),
+  }
+  return setting(schema, (section, key) => {
+    const each = (value: string) => read(value, section)
+    const parse = distinctBy === undefined ? each : distinct(each, distinctBy)
+    const values = section.texts(key, confidential ? withoutValue(parse) : parse)
+    const defaults = (schema.default ?? []).map((value) => defaultOf(value, each))
+    return Object.freeze(values.length > 0 ? values : defaults)
+  })
+}
+
+/** A list of maps. Elements that are no maps are left out. */
+export function listOf<F extends Fields, T>(
+  element: MapSetting<F, T>,
+  description: string,
+  keywords: JsonSchema = {},
+): Setting<readonly T[]> {
+  const schema = { description, type: 'array', ...keywords, items: element.schema }
+  return setting(schema, (section, key) =>
+    Object.freeze(section.sections(key).map((each) => element.of(each))),
+  )
+}
+
+/** A map of these keys. Without the key, its defaults are built. */
+export function map<const F extends Fields>(description: string, fields: F): MapSetting<F, ValuesOf<F>>
+/** @param build checks rules across the keys of one map, and makes of them what the gateway uses */
+export function map<const F extends Fields, T>(
+  description: string,
+  fields: F,
+  build: (values: ValuesOf<F>, section: Section) => T,
+): MapSetting<F, T>
+export function map(
+  description: string,
+  fields: Fields,
+  build: (values: ValuesOf<Fields>, section: Section) => unknown = Object.freeze,
+): MapSetting<Fields, unknown> {
+  const of = (section: Section) => build(valuesOf(fields, section), section)
+  const schema = { ...(description === '' ? {} : { description }), ...schemaOf(fields) }
+  return { ...setting(schema, (section, key) => of(section.section(key))), fields, of }
+}
+
+/** A map of names that the schema does not know. @param nameFault of a name; null: it is valid */
+export function mapOf<T>(
+  element: Setting<T>,
+  description: string,
+  keywords: JsonSchema = {},
+  nameFault: (name: string) => string | null = () => null,
+): Setting<ReadonlyMap<string, T>> {
+  const schema = { description, type: 'object', ...keywords, additionalProperties: element.schema }
+  return setting(schema, (section, key) => {
+    const all = section.section(key)
+    for (const name of all.keys()) {
+      const fault = nameFault(name)
+      if (fault !== null) all.faultAtKey(name, fault)
+    }
+    return frozenMap(new Map(all.keys().map((name) => [name, element.read(all, name)])))
+  })
+}
+
+/** A whole file. */
+export interface FileSetting<F extends Fields> {
+  readonly schema: FileSchema
+  readonly fields: F
+}
+
+export function file<const F extends Fields>(title: string, description: string, fields: F): FileSetting<F> {
+  const $schema = 'http://json-schema.org/draft-07/schema#'
+  return { schema: { $schema, title, description, ...schemaOf(fields) }, fields }
+}
+
+export function valuesOf<F extends Fields>(fields: F, section: Section): ValuesOf<F> {
+  const values = Object.entries(fields).map(([name, each]) => [name, each.read(section, keyOf(name))])
+  return Object.fromEntries(values) as ValuesOf<F>
+}
+
+function schemaOf(fields: Fields) {
+  const entries = Object.entries(fields)
+  const needed = entries.filter(([, { isRequired }]) => isRequired).map(([name]) => keyOf(name))
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: needed,
+    properties: Object.fromEntries(entries.map(([name, { schema }]) => [keyOf(name), schema])),
+  }
+}
+
+/** `header_bytes`, of the field `headerBytes`. */
+function keyOf(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function withVariables(schema: JsonSchema): JsonSchema {
+  return schema.pattern === undefined ? schema : { ...schema, pattern: `${schema.pattern}|\\$\\{` }
+}
+
+function defaultOf<T>(value: unknown, read: ValueParser<T>): T {
+  const built = read(String(value))
+  if (built instanceof InvalidValue) throw new Error(`the default ${String(value)} ${built.message}`)
+  return built
+}
