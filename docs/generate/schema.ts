@@ -1,30 +1,19 @@
 /** The JSON Schemas of the configuration: as plain data, references resolved, and as files for editors. */
 
 import { fileURLToPath } from 'node:url'
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import gateway from '../../src/config/gateway.schema.json' with { type: 'json' }
-import routes from '../../src/config/routes.schema.json' with { type: 'json' }
 import { policyFile } from '../../src/config/policy-file.ts'
 import { seatsFile } from '../../src/config/seats-file.ts'
+import { routesFile } from '../../src/config/table-settings.ts'
 
-/** The keywords that the two schemas use. */
-export interface Schema {
+export interface Schema extends JsonSchema {
   readonly $ref?: string
-  readonly description?: string
-  readonly type?: string | readonly string[]
-  readonly default?: unknown
-  readonly examples?: readonly unknown[]
-  readonly enum?: readonly string[]
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly items?: Schema
-  readonly required?: readonly string[]
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly additionalProperties?: boolean | Schema
   readonly definitions?: Readonly<Record<string, Schema>>
 }
 
 /** The path of each file, and its text. */
-export const editorSchemas = Object.entries({ policy: policyFile, seats: seatsFile }).map(
+export const editorSchemas = Object.entries({ policy: policyFile, routes: routesFile, seats: seatsFile }).map(
   ([name, { schema }]) =>
     [
       fileURLToPath(new URL(`../../src/config/${name}.schema.json`, import.meta.url)),
@@ -32,8 +21,8 @@ export const editorSchemas = Object.entries({ policy: policyFile, seats: seatsFi
     ] as const,
 )
 
-export const gatewaySchema: Schema = gateway
-export const routesSchema: Schema = routes
+export const gatewaySchema = gateway as unknown as Schema
+export const routesSchema = routesFile.schema
 
 /** The name of a `$ref` into `definitions`; null without one. */
 export function referenceOf({ $ref }: Schema): string | null {

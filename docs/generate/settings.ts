@@ -27,10 +27,10 @@ export function gatewaySettings(): string {
 
 /** Of a route table. */
 export function routeSettings(): string {
-  const entry = routesSchema.definitions?.route ?? {}
+  const entry = routesSchema.properties?.['routes']?.additionalProperties
   const settings = [
     ...settingsOf(routesSchema, routesSchema, ''),
-    ...settingsOf(entry, routesSchema, 'routes.<METHOD /path>.'),
+    ...settingsOf(typeof entry === 'object' ? entry : {}, routesSchema, 'routes.<METHOD /path>.'),
   ]
   return table(HEAD, settings.map(row))
 }
@@ -90,8 +90,9 @@ function partsOf(description: string): { meaning: string; computed: string | nul
 function typeOf(own: Schema, root: Schema): string {
   const reference = referenceOf(own)
   if (reference !== null && SCALARS.has(reference)) return reference
-  const { type = 'object', enum: values, minimum, maximum, items } = resolved(own, root)
-  if (values !== undefined) return values.map(code).join(', ')
+  const { title, type = 'object', enum: values, minimum, maximum, items } = resolved(own, root)
+  if (title !== undefined) return title
+  if (values !== undefined) return values.map((value) => code(String(value))).join(', ')
   if (type === 'array') return `list of ${items === undefined ? 'values' : typeOf(items, root)}`
   const names = [type].flat().map((each) => TYPE_NAMES[each] ?? each)
   return names.map((name) => (name === 'number' ? `number${range(minimum, maximum)}` : name)).join(' or ')

@@ -1,36 +1,70 @@
-/** Builds the CORS policy of one route table. */
+/** The CORS policy of one route table. */
 
 import { type CorsSettings, REQUEST_HEADERS, RESPONSE_HEADERS } from '../model/cors.ts'
 import { origin } from './addresses.ts'
-import { distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
+import { InvalidValue } from './invalid-value.ts'
 import { TOKEN } from './methods.ts'
-import type { Section } from './section.ts'
+import { flag, list, map, required, text } from './setting.ts'
 import { durationWithin } from './units.ts'
 
 /** Browsers keep the answer to a preflight for less: Chromium 2 hours, Firefox 24. */
 const maxAge = durationWithin('0s', '24h')
 
-/** Undefined: the table has no `cors`. */
-export function buildCors(root: Section): CorsSettings | undefined {
-  if (!root.has('cors')) return undefined
-  const section = root.section('cors')
-  const origins = section.texts('origins', distinct(readOrigin))
-  const credentials = section.flag('credentials')
-  if (origins.includes('*') && origins.length > 1)
-    section.fault('origins', 'origins: * is every origin: list it alone')
-  if (origins.includes('*') && credentials)
-    section.fault('credentials', 'credentials: not allowed with * in origins: list each origin')
-  return Object.freeze({
-    origins: Object.freeze(origins),
-    credentials,
-    headers: names(REQUEST_HEADERS, section.texts('headers', distinct(readName))),
-    expose: names(RESPONSE_HEADERS, section.texts('expose', distinct(readName))),
-    maxAge: Math.floor(section.setting('max_age', maxAge) / 1000),
-  })
+const fields = {
+  origins: required(
+    list(
+      'The origins, each with scheme, host and port; or * alone, without credentials. Pages of apps and extensions have schemes such as capacitor, tauri and chrome-extension.',
+      readOrigin,
+      {
+        distinct: true,
+        minItems: 1,
+        examples: [['https://app.example']],
+        items: { examples: ['https://app.example'] },
+      },
+    ),
+  ),
+  credentials: flag(
+    'Pages may read responses to requests with cookies, and the session cookie is accepted for all methods.',
+    { examples: [true] },
+  ),
+  headers: list(
+    'Request headers that pages may send, in addition to authorization, content-type, space and x-api-key.',
+    readName,
+    { distinct: true, default: [], examples: [['if-match']], items: { examples: ['if-match'] } },
+  ),
+  expose: list(
+    'Response headers that pages may read, in addition to retry-after, www-authenticate and x-request-id.',
+    readName,
+    { distinct: true, default: [], examples: [['etag']], items: { examples: ['etag'] } },
+  ),
+  maxAge: text('How long a browser may reuse the answer to a preflight. From 0s to 24h.', maxAge, {
+    pattern: '^(0|[1-9][0-9]*)(ms|s|m|h|d)$',
+    default: '10m',
+    examples: ['1h'],
+  }),
 }
 
+export const cors = map(
+  'Pages of other origins that may read the responses of this table (CORS). Without this key, they get whatever the service itself answers.',
+  fields,
+  (values, section): CorsSettings => {
+    const { origins, credentials } = values
+    if (origins.includes('*') && origins.length > 1)
+      section.fault('origins', 'origins: * is every origin: list it alone')
+    if (origins.includes('*') && credentials)
+      section.fault('credentials', 'credentials: not allowed with * in origins: list each origin')
+    return Object.freeze({
+      origins,
+      credentials,
+      headers: names(REQUEST_HEADERS, values.headers),
+      expose: names(RESPONSE_HEADERS, values.expose),
+      maxAge: Math.floor(values.maxAge / 1000),
+    })
+  },
+)
+
 /** The serialized origin (HTML, section 7.1.1), as browsers send it: lower case, without a default port. */
-const readOrigin: ValueParser<string> = (text) => {
+function readOrigin(text: string): string | InvalidValue {
   if (text === '*') return text
   if (text === 'null')
     return new InvalidValue(
@@ -54,7 +88,7 @@ const OF_APPS =
 const APP_ORIGIN = /^[a-z-]+:\/\/[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253}[A-Za-z0-9])?(?::[1-9][0-9]{0,4})?$/
 
 /** Field names are case-insensitive. */
-const readName: ValueParser<string> = (text) => {
+function readName(text: string): string | InvalidValue {
   if (text === '*') return new InvalidValue('is not a header name: list each header by itself')
   return TOKEN.test(text)
     ? text.toLowerCase()

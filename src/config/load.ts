@@ -25,6 +25,7 @@ import { NO_CONFIGURATION, readSource } from './read-file.ts'
 import { type FileSchema, schemas } from './schema.ts'
 import type { Section } from './section.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
+import { routesFile } from './table-settings.ts'
 import { upstreamFiles } from './upstreams.ts'
 import { isCurrent, joinSignatures, listFiles, SETTLE, signatureOf } from './watch.ts'
 
@@ -72,7 +73,14 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
     const source = await readSource(each, undefined, kind === 'gateway' ? NO_CONFIGURATION : undefined)
     if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, kind === 'routes'))
     const isNeeded = env === null && kind === 'gateway' ? decidesRequests : null
-    return openDocument(display(each), source, schemas[kind] as FileSchema, variables, folder, isNeeded)
+    return openDocument(
+      display(each),
+      source,
+      kind === 'gateway' ? (schemas.gateway as FileSchema) : routesFile.schema,
+      variables,
+      folder,
+      isNeeded,
+    )
   }
   const before = await signatureOf([path])
   const main = await open(path, 'gateway')

@@ -1,8 +1,9 @@
 /** Builds the rate limits, and the lists by which tables and routes name them. */
 
 import { type RateLimit, type RateLimitBy, WINDOWS } from '../model/rate-limit.ts'
-import { didYouMeanOneOf, distinct, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
+import { didYouMeanOneOf, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
+import { list, optional, type Setting } from './setting.ts'
 
 const MAX_LIMIT = 1_000_000_000
 const MAX_LIMITS = 64
@@ -42,13 +43,14 @@ function readPerWindow(text: string) {
     : { limit, window }
 }
 
-/** The limits that a table or route names. Undefined: it says nothing; empty: it has none. */
+/** The limits that a table or a route names. Empty: it has none. */
 export function namedRateLimits(
-  section: Section,
-  known: ReadonlyMap<string, RateLimit>,
-): readonly RateLimit[] | undefined {
-  if (!section.has('rate_limit')) return undefined
+  description: string,
+  limits: ReadonlyMap<string, RateLimit>,
+): Setting<readonly RateLimit[] | null> {
   const read: ValueParser<RateLimit> = (text) =>
-    known.get(text) ?? new InvalidValue(`is not one of the rate_limits${didYouMeanOneOf(text, known.keys())}`)
-  return Object.freeze(section.texts('rate_limit', distinct(read)))
+    limits.get(text) ??
+    new InvalidValue(`is not one of the rate_limits${didYouMeanOneOf(text, limits.keys())}`)
+  const examples = ['writes']
+  return optional(list(description, read, { distinct: true, examples: [examples], items: { examples } }))
 }

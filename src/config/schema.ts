@@ -2,7 +2,6 @@
 
 import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import gatewaySchema from './gateway.schema.json' with { type: 'json' }
-import routesSchema from './routes.schema.json' with { type: 'json' }
 
 /** The schema of a whole file. */
 export interface FileSchema extends JsonSchema {
@@ -14,7 +13,7 @@ export interface Schema extends JsonSchema {
   readonly $ref?: string
 }
 
-export const schemas = { gateway: gatewaySchema, routes: routesSchema } as const
+export const schemas = { gateway: gatewaySchema } as const
 
 /** By reference. The names of the schemas differ. */
 const definitions = new Map<string, Schema>(

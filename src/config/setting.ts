@@ -56,9 +56,11 @@ export function required<T, S extends Setting<T>>(of: S): S {
   return { ...of, isRequired: true }
 }
 
-/** The same setting; null: the map does not have the key. */
+/** The same setting; null: the key is absent, or its value has another type. */
 export function optional<T>(of: Setting<T>): Setting<T | null> {
-  return { ...of, read: (section, key) => (section.has(key) ? of.read(section, key) : null) }
+  const read = (section: Section, key: string) =>
+    section.value(key) === undefined ? null : of.read(section, key)
+  return setting(of.schema, read)
 }
 
 /** @param options `pattern` is for editors: the reader reports faults in detail, and values may contain variables */
@@ -137,15 +139,15 @@ export function choice<const Word extends string>(
 interface ListOptions<T> extends JsonSchema {
   readonly default?: readonly string[]
   readonly confidential?: boolean
-  /** The list has no two values for which this is equal. */
-  readonly distinctBy?: (value: T) => unknown
+  /** No two values are equal, or no two have an equal key. */
+  readonly distinct?: true | ((value: T) => unknown)
 }
 
 /** A list of texts, without the faulty ones. Where nothing remains, the default takes its place. */
 export function list<T>(
   description: string,
   read: Reader<T>,
-  { distinctBy, confidential = false, items, ...keywords }: ListOptions<T> = {},
+  { distinct: keyOf, confidential = false, items, ...keywords }: ListOptions<T> = {},
 ): Setting<readonly T[]> {
   const schema = {
     description,
@@ -155,7 +157,7 @@ export function list<T>(
   }
   return setting(schema, (section, key) => {
     const each = (value: string) => read(value, section)
-    const parse = distinctBy === undefined ? each : distinct(each, distinctBy)
+    const parse = keyOf === undefined ? each : distinct(each, keyOf === true ? undefined : keyOf)
     const values = section.texts(key, confidential ? withoutValue(parse) : parse)
     const defaults = (schema.default ?? []).map((value) => defaultOf(value, each))
     return Object.freeze(values.length > 0 ? values : defaults)
@@ -222,23 +224,23 @@ export function file<const F extends Fields>(title: string, description: string,
 }
 
 export function valuesOf<F extends Fields>(fields: F, section: Section): ValuesOf<F> {
-  const values = Object.entries(fields).map(([name, each]) => [name, each.read(section, keyOf(name))])
+  const values = Object.entries(fields).map(([name, each]) => [name, each.read(section, keyIn(name))])
   return Object.fromEntries(values) as ValuesOf<F>
 }
 
 function schemaOf(fields: Fields) {
   const entries = Object.entries(fields)
-  const needed = entries.filter(([, { isRequired }]) => isRequired).map(([name]) => keyOf(name))
+  const needed = entries.filter(([, { isRequired }]) => isRequired).map(([name]) => keyIn(name))
   return {
     type: 'object',
     additionalProperties: false,
     required: needed,
-    properties: Object.fromEntries(entries.map(([name, { schema }]) => [keyOf(name), schema])),
+    properties: Object.fromEntries(entries.map(([name, { schema }]) => [keyIn(name), schema])),
   }
 }
 
 /** `header_bytes`, of the field `headerBytes`. */
-function keyOf(field: string): string {
+function keyIn(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 

@@ -3,9 +3,10 @@
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isAddress } from '../model/host.ts'
 import { SPACE_HEADER, type SpaceSource } from '../model/space-source.ts'
-import { didYouMeanOneOf, InvalidValue } from './invalid-value.ts'
+import { InvalidValue } from './invalid-value.ts'
 import { headerName, isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
+import { count, map, type Setting, text } from './setting.ts'
 
 const PARAMETER = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
@@ -17,25 +18,30 @@ export function spaceId(text: string): string | InvalidValue {
       )
 }
 
-/** Undefined: there is none, or it is faulty. @param params of the pattern; null: of a whole table, so not yet known */
-export function buildSpaceSource(
-  parent: Section,
-  params: ReadonlySet<string> | null,
-): SpaceSource | undefined {
-  if (!parent.has('space')) return undefined
-  const section = parent.section('space')
-  if (section.keys().length !== 1) {
-    if (parent.value('space') !== undefined)
-      parent.fault('space', 'space: must have exactly one of header, param, fixed, query, host_label')
-    return undefined
-  }
-  const label = section.number('host_label')
-  return (
-    section.text('header', headerSource) ??
-    section.text('param', (text) => paramSource(text, params)) ??
-    section.text('fixed', fixedSource) ??
-    section.text('query', querySource) ??
-    (label === undefined ? undefined : Object.freeze({ kind: 'host_label', label }))
+/** Where a table or a route reads the space from. Null: its value is faulty. */
+export function spaceSource(description: string): Setting<SpaceSource | null> {
+  return map(
+    description,
+    {
+      header: text('The value of this header.', headerSource, { examples: ['Space'] }),
+      param: text('The segment that matches this parameter of the pattern.', paramSource, {
+        examples: ['org'],
+      }),
+      fixed: text('Always this space.', fixedSource, { examples: ['main'] }),
+      query: text('The value of this query parameter.', querySource, { examples: ['space'] }),
+      hostLabel: count('This label of the host, counted from 1 on the left, in lowercase.', {
+        minimum: 1,
+        maximum: 127,
+        examples: [1],
+      }),
+    },
+    ({ header, param, fixed, query, hostLabel }, section) => {
+      const label =
+        hostLabel === null ? null : Object.freeze({ kind: 'host_label' as const, label: hostLabel })
+      if (section.keys().length === 1) return header ?? param ?? fixed ?? query ?? label
+      section.faultAtMap('space: must have exactly one of header, param, fixed, query, host_label')
+      return null
+    },
   )
 }
 
@@ -47,11 +53,10 @@ function headerSource(text: string): SpaceSource | InvalidValue {
   return Object.freeze({ kind: 'header', name })
 }
 
-function paramSource(name: string, params: ReadonlySet<string> | null): SpaceSource | InvalidValue {
-  if (!PARAMETER.test(name)) return new InvalidValue('is not the name of a parameter, without { and }')
-  if (params !== null && !params.has(name))
-    return new InvalidValue(`is not a parameter of the pattern${didYouMeanOneOf(name, params)}`)
-  return Object.freeze({ kind: 'param', name })
+function paramSource(name: string): SpaceSource | InvalidValue {
+  return PARAMETER.test(name)
+    ? Object.freeze({ kind: 'param', name })
+    : new InvalidValue('is not the name of a parameter, without { and }')
 }
 
 function fixedSource(text: string): SpaceSource | InvalidValue {
@@ -72,7 +77,7 @@ function querySource(name: string): SpaceSource | InvalidValue {
  * @param parent has the key `space` of this source
  * @param hosts canonical, of the table
  */
-export function checkLabel(parent: Section, source: SpaceSource | undefined, hosts: readonly string[]): void {
+export function checkLabel(parent: Section, source: SpaceSource | null, hosts: readonly string[]): void {
   if (source?.kind !== 'host_label') return
   const without = hosts.filter((host) => labelsOf(host) < source.label)
   const [host] = without

@@ -1,70 +1,37 @@
 /** Builds the entries of one route table and checks each of them. The router checks them against each other. */
 
-import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permission.ts'
-import type { RateLimit } from '../model/rate-limit.ts'
-import { needsPermission, type Requirement } from '../model/route.ts'
-import { tableHost } from './addresses.ts'
-import { didYouMean, distinct, InvalidValue, oneOf, quote, type ValueParser } from './invalid-value.ts'
+import { needsPermission } from '../model/route.ts'
+import { SPACE_HEADER } from '../model/space-source.ts'
 import type { RouteEntry } from './config.ts'
-import { buildCors } from './cors-settings.ts'
+import { didYouMean, didYouMeanOneOf, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import { canBeListed } from './methods.ts'
 import type { Document } from './positioned-document.ts'
 import type { Section } from './section.ts'
-import { SPACE_HEADER } from '../model/space-source.ts'
-import { buildSpaceSource, checkLabel } from './space-settings.ts'
-import { namedRateLimits } from './rate-limit-settings.ts'
-import { staticPath } from './static-path.ts'
-import { durationWithin, maxBody } from './units.ts'
-
-const timeout = durationWithin('1ms', '24d')
-
-/** The settings of the main file that route tables refer to. */
-export interface RouteContext {
-  readonly upstreams: ReadonlySet<string>
-  /** Ids. */
-  readonly tenants: ReadonlySet<string>
-  /** Ids of the tenants that have an identity provider. */
-  readonly signIn: ReadonlySet<string>
-  /** Bytes of a request body, on routes without a `max_body`. */
-  readonly maxBody: number
-  /** Accepted request methods. */
-  readonly methods: ReadonlySet<string>
-  readonly rateLimits: ReadonlyMap<string, RateLimit>
-}
+import { type ValuesOf, valuesOf } from './setting.ts'
+import { checkLabel } from './space-settings.ts'
+import { EVERY_TENANT, type RouteContext, tableSettings } from './table-settings.ts'
 
 export type BuiltTable = ReturnType<typeof buildRoutes>
 
+type Table = ValuesOf<ReturnType<typeof tableSettings>['fields']>
+type Entry = Table['routes'] extends ReadonlyMap<string, infer Value> ? Value : never
+
 /** One route table. */
 export function buildRoutes(document: Document, root: Section, context: RouteContext) {
-  const { upstreams, tenants, methods } = context
-  const upstream = root.text('upstream', oneOf(upstreams, 'an upstream of the configuration')) ?? ''
-  const head = buildTableHead(root)
-  const tenant = root.text('tenant', tenantIn(tenants)) ?? null
-  const cors = buildCors(root)
-  const ofTable = namedRateLimits(root, context.rateLimits)
+  const table = valuesOf(tableSettings(context).fields, root)
+  const head = buildTableHead(root, table)
   const routes = root.section('routes')
   const entries: RouteEntry[] = []
-  for (const key of routes.keys()) {
-    const request = readKey(key, methods)
-    const limits = readValue(routes, key, context, tenant)
-    // As with the space, what a route says replaces what its table says.
-    const rateLimits = namedRateLimits(routes.section(key), context.rateLimits) ?? ofTable
+  for (const [key, entry] of table.routes) {
+    const request = readKey(key, context.methods)
+    const ofRoute = buildRoute(routes.section(key), entry, table, context.maxBody)
     const place = document.place(routes.offsetOf(key))
     if (request instanceof InvalidValue) routes.faultAtKey(key, `${quote(key)} ${request.message}`)
     else {
-      const space = spaceOf(routes, key, { ...request, ...limits }, head)
-      warnOfUnreachableSpace(routes, key, { ...limits, ...space })
+      const space = spaceOf(routes, key, request.path, entry, head)
+      warnOfUnreachableSpace(routes, key, { ...ofRoute, ...space })
       entries.push(
-        Object.freeze({
-          ...request,
-          ...limits,
-          ...head.shared,
-          ...(cors === undefined ? {} : { cors }),
-          ...(rateLimits === undefined || rateLimits.length === 0 ? {} : { rateLimits }),
-          ...space,
-          upstream,
-          place,
-        }),
+        Object.freeze({ ...request, ...ofRoute, ...head.shared, ...space, upstream: table.upstream, place }),
       )
     }
   }
@@ -78,58 +45,61 @@ export function buildRoutes(document: Document, root: Section, context: RouteCon
 type TableHead = ReturnType<typeof buildTableHead>
 
 /** The keys of a route table that concern all of its entries: hosts, prefix, space. */
-function buildTableHead(root: Section) {
+function buildTableHead(root: Section, { host, hosts: listed, prefix, stripPrefix, cors, space }: Table) {
   if (root.has('host') && root.has('hosts'))
     root.faultAtKey('hosts', 'hosts: host and hosts exclude each other: keep one')
-  const host = root.text('host', tableHost)
-  const hosts = host === undefined ? root.texts('hosts', distinct(tableHost)) : [host]
-  const prefix = root.text('prefix', staticPath)
-  const stripPrefix = root.flag('strip_prefix')
+  const hosts = host === null ? listed : [host]
   if (stripPrefix && !root.has('prefix'))
     root.fault('strip_prefix', 'strip_prefix: needs a prefix: add prefix, or remove strip_prefix')
-  const shared = {
-    ...(hosts.length === 0 ? {} : { hosts: Object.freeze(hosts) }),
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(prefix !== undefined && stripPrefix ? { stripPrefix } : {}),
-  }
-  const space = buildSpaceSource(root, null)
   checkLabel(root, space, hosts)
   // The place is that of the key.
   const { place } = root.source(root.has('host') ? 'host' : 'hosts')
   return {
-    /** Every entry has these. Without what the table does not say. */
-    shared,
-    /** For entries without a source of their own; undefined: the header `Space`. */
+    /** The values that every entry has, without those that the table does not have. */
+    shared: {
+      ...(hosts.length === 0 ? {} : { hosts: Object.freeze(hosts) }),
+      ...(prefix === null ? {} : { prefix }),
+      ...(prefix !== null && stripPrefix ? { stripPrefix } : {}),
+      ...(cors === null ? {} : { cors }),
+    },
+    /** For entries without a source of their own; null: the header `Space`. */
     space,
     named: hosts.length === 0 ? null : { hosts, place },
   }
 }
 
-/** That of the route, or else of its table. Routes without a permission need no space. */
+/** The source of the route, or else of its table. Routes without a permission need no space. */
 function spaceOf(
   routes: Section,
   key: string,
-  { path, requirement }: Pick<RouteEntry, 'path' | 'requirement'>,
-  head: TableHead,
+  path: string,
+  { permission, space: own }: Entry,
+  { space, shared }: TableHead,
 ): Pick<RouteEntry, 'space'> {
   const params = new Set(path.split('/').flatMap((each) => PARAM.exec(each)?.[1] ?? []))
   const section = routes.section(key)
-  const own = buildSpaceSource(section, params)
-  checkLabel(section, own, head.shared.hosts ?? [])
+  checkLabel(section, own, shared.hosts ?? [])
   if (section.has('space')) {
-    if (requirement === 'public')
+    if (permission === 'public')
       section.faultAtKey('space', 'space: not allowed on a public route, which needs none: remove it')
-    return own === undefined ? {} : { space: own }
+    if (own?.kind === 'param') section.section('space').text('param', paramIn(params))
+    return own === null ? {} : { space: own }
   }
-  const { space } = head
-  if (space === undefined || requirement === 'public') return {}
+  if (space === null || permission === 'public') return {}
   if (space.kind !== 'param' || params.has(space.name)) return { space }
-  if (needsPermission(requirement))
+  if (needsPermission(permission))
     routes.faultAtKey(
       key,
       `${quote(key)} has no parameter {${space.name}}, which the space of the table is read from: give the route a space of its own`,
     )
   return {}
+}
+
+function paramIn(params: ReadonlySet<string>): ValueParser<string> {
+  return (name) =>
+    params.has(name)
+      ? name
+      : new InvalidValue(`is not a parameter of the pattern${didYouMeanOneOf(name, params)}`)
 }
 
 /** A browser that opens a page sends no header of its own, so that each of these pages would be `space_required`. */
@@ -169,58 +139,22 @@ function readKey(key: string, known: ReadonlySet<string>): { method: string; pat
   )
 }
 
-/**
- * A faulty value becomes the strictest one: such an entry is never served and only helps to find further faults.
- *
- * @param tenant that of the table; null: it names none
- */
-function readValue(
-  routes: Section,
-  key: string,
-  { maxBody: fallback, signIn: providers, tenants }: RouteContext,
-  tenant: string | null,
-) {
-  const short = routes.text(key, requirement)
-  if (short !== undefined) {
-    const limits = { requirement: short, responseTimeout: null, maxBody: fallback, signIn: null }
-    return { ...limits, ...tenantOf(short, tenant) }
-  }
-  const section = routes.section(key)
-  const needed = section.text('permission', requirement) ?? EVERY_PERMISSION
-  if (needed === 'public')
+function buildRoute(section: Section, entry: Entry, table: Table, defaultMaxBody: number) {
+  const { permission, signIn } = entry
+  if (permission === 'public')
     for (const each of ['sign_in', 'tenant'].filter((name) => section.has(name)))
       section.faultAtKey(each, `${each}: not allowed on a public route, which needs no credential: remove it`)
-  const signIn = section.text('sign_in', oneOf(providers, 'a tenant with oidc')) ?? null
-  const own = section.text('tenant', tenantIn(tenants))
+  // A page that the users of one tenant sign in to is not for those of another.
+  const tenant = entry.tenant ?? table.tenant ?? signIn
+  // As with the space, what a route says replaces what its table says.
+  const rateLimits = entry.rateLimit ?? table.rateLimit ?? []
   return {
-    requirement: needed,
+    requirement: permission,
     signIn,
-    responseTimeout: section.text('response_timeout', timeout) ?? null,
-    maxBody: section.text('max_body', maxBody) ?? fallback,
-    // A page that the users of one tenant sign in to is not for those of another.
-    ...tenantOf(needed, own ?? tenant ?? signIn),
+    responseTimeout: entry.responseTimeout,
+    maxBody: entry.maxBody ?? defaultMaxBody,
+    // A public route asks for no credential.
+    ...(permission === 'public' || tenant === null || tenant === EVERY_TENANT ? {} : { tenant }),
+    ...(rateLimits.length === 0 ? {} : { rateLimits }),
   }
-}
-
-const EVERY_TENANT = '*'
-
-/** A public route asks for no credential. */
-function tenantOf(requirement: Requirement, tenant: string | null): Pick<RouteEntry, 'tenant'> {
-  return requirement === 'public' || tenant === null || tenant === EVERY_TENANT ? {} : { tenant }
-}
-
-const requirement: ValueParser<Requirement> = (text) => {
-  if (text === 'public' || text === 'authenticated' || isPermission(text)) return text
-  if (text.endsWith(':*') || text.startsWith('*:'))
-    return new InvalidValue(
-      'has a wildcard in one part, which is not supported: write <resource>:<operation>, or * alone, which needs a Seat with *',
-    )
-  return new InvalidValue(
-    `is not a permission <resource>:<operation>, *, authenticated or public${didYouMean(text, ['authenticated', 'public'])}`,
-  )
-}
-
-function tenantIn(tenants: ReadonlySet<string>): ValueParser<string> {
-  const read = oneOf(tenants, 'a tenant of the configuration')
-  return (text) => (text === EVERY_TENANT ? text : read(text))
 }

@@ -15,20 +15,20 @@ import { duration, size } from '../../src/config/units.ts'
 import { editorSchemas } from '../../docs/generate/schema.ts'
 
 const { definitions, properties } = gateway
-const route = routes.definitions.route.properties
+const route = routes.properties.routes.additionalProperties
 const reads = (read: (text: string) => unknown) => (text: string) => !(read(text) instanceof InvalidValue)
 const isRequirement = (text: string) => isPermission(text) || text === 'public' || text === 'authenticated'
 
 const PAIRS: [name: string, pattern: string, accepts: (text: string) => boolean][] = [
   ['address', definitions.address.pattern, reads(address)],
   ['duration', definitions.duration.pattern, reads(duration)],
-  ['duration of a route', route.response_timeout.pattern, reads(duration)],
-  ['size', route.max_body.pattern, (text) => text === 'unlimited' || reads(size)(text)],
+  ['duration of a route', route.properties.response_timeout.pattern, reads(duration)],
+  ['size', route.properties.max_body.pattern, (text) => text === 'unlimited' || reads(size)(text)],
   ['tenant', properties.tenants.propertyNames.pattern, isTenantId],
   ['space', definitions.tenant.properties.admin_space.pattern, isSpaceId],
   ['target', definitions.upstream.properties.targets.items.pattern, reads(origin)],
-  ['permission', routes.definitions.permission.pattern, isRequirement],
-  ['route', routes.definitions.route.pattern, isRequirement],
+  ['permission', route.properties.permission.pattern, isRequirement],
+  ['route', route.pattern, isRequirement],
 ]
 
 const SAMPLES =

@@ -3,8 +3,8 @@
 import type { RouteEntry } from '../../config/config.ts'
 import type { Fault } from '../../config/faults.ts'
 import { openDocument } from '../../config/open-document.ts'
-import { type FileSchema, schemas } from '../../config/schema.ts'
-import { buildRoutes, type RouteContext } from '../../config/table-entries.ts'
+import { buildRoutes } from '../../config/table-entries.ts'
+import { type RouteContext, routesFile } from '../../config/table-settings.ts'
 import { acceptedWarnings } from '../../config/accepted-warnings.ts'
 import { COLLISION, type Upstreams } from '../../decision/router/entries.ts'
 import { compileTable } from '../../decision/router/table.ts'
@@ -30,7 +30,7 @@ export interface Surroundings {
  */
 export function acceptanceOf(file: string, text: string, surroundings: Surroundings) {
   const { context, entries: others, upstreams, builtIn, apiHosts } = surroundings
-  const { document, root } = openDocument(file, { text }, schemas.routes as FileSchema, {})
+  const { document, root } = openDocument(file, { text }, routesFile.schema, {})
   const { entries } = buildRoutes(document, root, context)
   // Behind the others: an entry that is there already is not the one to leave out.
   const { faults, warnings } = compileTable([...others, ...entries], upstreams, builtIn, apiHosts)
