@@ -18,13 +18,7 @@ import { refusalOfRequestLine } from './http/server/request-validation.ts'
 import type { Activity } from './model/activity.ts'
 import type { BuiltInPlace } from './model/built-in-place.ts'
 import type { PublicHandler, Route } from './model/route.ts'
-import {
-  builtInRoutes,
-  consoleRoutes,
-  keySetRoute,
-  operationsOf,
-  signInRoutes,
-} from './pipeline/built-in-routes.ts'
+import { builtInRoutes, operationsOf } from './pipeline/built-in-routes.ts'
 import { canaryEndpoint, type FleetDeps, fleetEndpoint } from './pipeline/fleet-endpoints.ts'
 import type { Operation } from './pipeline/openapi/operation.ts'
 import type { DecidingTables } from './runtime/endpoint-deps.ts'
@@ -101,12 +95,13 @@ export function builtInPaths(
   { signIn = false, identity = false }: { readonly signIn?: boolean; readonly identity?: boolean } = {},
 ): Route[] {
   const served: PublicHandler = async () => unserved()
-  return [
-    ...builtInRoutes(builtInEndpoints(UNSERVED), place, () => undefined),
-    ...signInRoutes(place, signIn ? served : null),
-    keySetRoute(place, identity ? served : null),
-    ...consoleRoutes(place, served),
-  ]
+  return builtInRoutes(place, {
+    endpoints: builtInEndpoints(UNSERVED),
+    adminSpace: () => undefined,
+    signIn: signIn ? served : null,
+    keySet: identity ? served : null,
+    console: served,
+  })
 }
 
 /** The operations of the OpenAPI document, for the manual. */

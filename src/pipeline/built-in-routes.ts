@@ -31,18 +31,34 @@ const MAX_SIGN_IN_BODY = 128 * 1024
 
 const NOTHING_HELD: HeldPermissions = { all: false, permissions: new Set() }
 
-/** Public routes: the endpoints check their own input. @param handler null: no tenant has a provider */
-export function signInRoutes(place: BuiltInPlace, handler: PublicHandler | null): Route[] {
-  return SIGN_IN_ENDPOINTS.map((endpoint) => publicRoute(endpoint, place, handler))
+/** What serves the built-in routes of one configuration. */
+export interface BuiltInHandlers {
+  /** The endpoints that require a permission. */
+  readonly endpoints: readonly AdminEndpoint[]
+  /** The admin space of a tenant. */
+  readonly adminSpace: (tenant: string) => string | undefined
+  /** Null: no tenant has a provider. */
+  readonly signIn: PublicHandler | null
+  /** Null: identity is not signed. */
+  readonly keySet: PublicHandler | null
+  readonly console: PublicHandler
 }
 
-/** @param handler null: identity is not signed */
-export function keySetRoute(place: BuiltInPlace, handler: PublicHandler | null): Route {
-  return publicRoute(KEY_SET_ENDPOINT, place, handler)
+/** All built-in routes. Those of sign-in are public: the endpoints check their own input. */
+export function builtInRoutes(
+  place: BuiltInPlace,
+  { endpoints, adminSpace, signIn, keySet, console }: BuiltInHandlers,
+): Route[] {
+  return [
+    ...endpointRoutes(endpoints, place, adminSpace),
+    ...SIGN_IN_ENDPOINTS.map((endpoint) => publicRoute(endpoint, place, signIn)),
+    publicRoute(KEY_SET_ENDPOINT, place, keySet),
+    ...consoleRoutes(place, console),
+  ]
 }
 
-/** None where the console is off: its paths are then like any other. */
-export function consoleRoutes(place: BuiltInPlace, handler: PublicHandler): Route[] {
+/** None if the console is off: its paths are then like any other. */
+function consoleRoutes(place: BuiltInPlace, handler: PublicHandler): Route[] {
   if (!place.console) return []
   return ['', '/*'].map((rest) => publicRoute({ method: 'GET', path: CONSOLE_PATH + rest }, place, handler))
 }
@@ -55,12 +71,8 @@ function publicRoute(
   return ownRoute(method, authPrefix + path, 'public', { kind: 'public', handler }, MAX_SIGN_IN_BODY)
 }
 
-/**
- * The endpoints, and their description: `/v1/openapi.json`.
- *
- * @param adminSpace gives a tenant's admin space in the configuration of these routes
- */
-export function builtInRoutes(
+/** The endpoints, and their description: `/v1/openapi.json`. */
+function endpointRoutes(
   endpoints: readonly AdminEndpoint[],
   place: BuiltInPlace,
   adminSpace: (tenant: string) => string | undefined,

@@ -196,7 +196,7 @@ export class DataPlane {
     this.#rateLimiter.close()
     this.#pipeline.logEnded()
     this.#reevaluation.stop()
-    await closeUpstreams([...this.#running.upstreams.values()], drained - performance.now())
+    await closeUpstreams([...this.#running.upstreams.values()], Math.max(drained - performance.now(), 0))
     await this.#compiled.signIn?.close()
     await this.#compiled.otherIssuers?.close()
     this.#decisionPoint.lease.end()

@@ -7,7 +7,7 @@ import type { FleetView, Store } from '../../seats-admin/index.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
-import { builtInRoutes, consoleRoutes, keySetRoute, signInRoutes } from '../pipeline/built-in-routes.ts'
+import { builtInRoutes } from '../pipeline/built-in-routes.ts'
 import { openConsole } from '../pipeline/console-site.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
@@ -241,11 +241,12 @@ export class DecisionPoint {
       seatBytes: config.limits.seatBytes,
       activity: this.#gathered,
     })
-    return [
-      ...builtInRoutes(endpoints, config.api, (tenant) => config.tenants.get(tenant)?.adminSpace),
-      ...signInRoutes(config.api, signIn?.serve ?? null),
-      keySetRoute(config.api, identity === null ? null : serveKeySet(identity)),
-      ...consoleRoutes(config.api, openConsole(config.api)),
-    ]
+    return builtInRoutes(config.api, {
+      endpoints,
+      adminSpace: (tenant) => config.tenants.get(tenant)?.adminSpace,
+      signIn: signIn?.serve ?? null,
+      keySet: identity === null ? null : serveKeySet(identity),
+      console: openConsole(config.api),
+    })
   }
 }
