@@ -1,10 +1,40 @@
 /** Why a listener could not listen. */
 
 import type { Address, Config, SettingSource } from '../../config/config.ts'
-import { codeOf, type Finding, settingOf, SurroundingsFault, thisUser } from './fault.ts'
+import { codeOf, settingOf, SurroundingsFault, thisUser } from './fault.ts'
+import { findingTable } from './finding-table.ts'
 
 /** Ports below it need a privilege, where the system does not say otherwise. */
 const FIRST_UNPRIVILEGED = 1024
+
+const FORBIDDEN = new Set(['EACCES', 'EPERM'])
+
+const findings = findingTable({
+  EADDRINUSE: [
+    'port {port} of {host} is in use by another process (EADDRINUSE)',
+    'Stop that process, which "ss -ltnp sport = :{port}" shows, or choose another port in {setting}',
+  ],
+  'EACCES EPERM': [
+    'the system forbids {user} to listen on port {port} (EACCES)',
+    'Permit it in the security policy of this machine, or choose another port in {setting}',
+  ],
+  PRIVILEGED: [
+    'port {port} is below {first}, and {user} may not listen on it (EACCES)',
+    'Choose a port from {first} in {setting}, or permit this one: AmbientCapabilities=CAP_NET_BIND_SERVICE in the systemd unit, or "sysctl net.ipv4.ip_unprivileged_port_start={port}"',
+  ],
+  EADDRNOTAVAIL: [
+    'this machine has no address {host} (EADDRNOTAVAIL)',
+    'Choose one of its addresses in {setting}, or 0.0.0.0 for all of them',
+  ],
+  EAFNOSUPPORT: [
+    'this machine has no IPv6, which {host} needs (EAFNOSUPPORT)',
+    'Choose an IPv4 address in {setting}',
+  ],
+  'ENOTFOUND EAI_AGAIN': [
+    'the host name {host} is unknown',
+    'Correct it in {setting}, or use an address of this machine',
+  ],
+})
 
 /** Where the address of a listener is written. */
 export function listenerSource({ sources }: Pick<Config, 'sources'>, at: number): SettingSource {
@@ -20,49 +50,12 @@ export async function explainListening<V>(
   try {
     return await listen()
   } catch (cause) {
-    const describe = FINDINGS[codeOf(cause)]
-    throw describe === undefined || address === undefined
-      ? cause
-      : new SurroundingsFault(source, describe(address, settingOf(source)))
-  }
-}
-
-type Describe = (address: Address, setting: string) => Finding
-
-const FINDINGS: Readonly<Record<string, Describe>> = {
-  EADDRINUSE: ({ host, port }, setting) => ({
-    cause: `port ${port} of ${host} is in use by another process (EADDRINUSE)`,
-    advice: `Stop that process, which "ss -ltnp sport = :${port}" shows, or choose another port in ${setting}`,
-  }),
-  EACCES: forbidden,
-  EPERM: forbidden,
-  EADDRNOTAVAIL: ({ host }, setting) => ({
-    cause: `this machine has no address ${host} (EADDRNOTAVAIL)`,
-    advice: `Choose one of its addresses in ${setting}, or 0.0.0.0 for all of them`,
-  }),
-  EAFNOSUPPORT: ({ host }, setting) => ({
-    cause: `this machine has no IPv6, which ${host} needs (EAFNOSUPPORT)`,
-    advice: `Choose an IPv4 address in ${setting}`,
-  }),
-  ENOTFOUND: unknownHost,
-  EAI_AGAIN: unknownHost,
-}
-
-function forbidden({ port }: Address, setting: string): Finding {
-  if (port >= FIRST_UNPRIVILEGED)
-    return {
-      cause: `the system forbids ${thisUser()} to listen on port ${port} (EACCES)`,
-      advice: `Permit it in the security policy of this machine, or choose another port in ${setting}`,
-    }
-  return {
-    cause: `port ${port} is below ${FIRST_UNPRIVILEGED}, and ${thisUser()} may not listen on it (EACCES)`,
-    advice: `Choose a port from ${FIRST_UNPRIVILEGED} in ${setting}, or permit this one: AmbientCapabilities=CAP_NET_BIND_SERVICE in the systemd unit, or "sysctl net.ipv4.ip_unprivileged_port_start=${port}"`,
-  }
-}
-
-function unknownHost({ host }: Address, setting: string): Finding {
-  return {
-    cause: `the host name ${host} is unknown`,
-    advice: `Correct it in ${setting}, or use an address of this machine`,
+    if (address === undefined) throw cause
+    const { host, port } = address
+    const code = codeOf(cause)
+    const key = FORBIDDEN.has(code) && port < FIRST_UNPRIVILEGED ? 'PRIVILEGED' : code
+    const values = { host, port, setting: settingOf(source), user: thisUser(), first: FIRST_UNPRIVILEGED }
+    const finding = findings(key, values)
+    throw finding === null ? cause : new SurroundingsFault(source, finding)
   }
 }

@@ -1,6 +1,7 @@
-/** Why a server could not be reached: the same for PostgreSQL and Redis. */
+/** Why a server could not be reached: the same for PostgreSQL, Redis, identity providers and targets. */
 
 import type { Finding } from './fault.ts'
+import { findingTable } from './finding-table.ts'
 
 /** A server as messages name it. */
 export interface ServerText {
@@ -15,20 +16,61 @@ export interface ServerText {
   readonly authorities: string
 }
 
+/** The codes of a certificate whose authority is unknown. */
+export const UNTRUSTED =
+  'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY UNABLE_TO_VERIFY_LEAF_SIGNATURE'
+
+/** That a certificate is for other names than that of the server. */
+export const OTHER_NAMES = 'the certificate of {at} is for other names than {host} ({code}{names})'
+
+const findings = findingTable({
+  ECONNREFUSED: [
+    '{at} refused the connection (ECONNREFUSED)',
+    'Start {name}, or correct host and port in {setting}',
+  ],
+  'ENOTFOUND EAI_AGAIN': [
+    'the host name of {at} is unknown ({code})',
+    'Correct the host in {setting}, or make the name server of this machine resolve {host}',
+  ],
+  'ETIMEDOUT EHOSTUNREACH ENETUNREACH': [
+    '{at} cannot be reached ({code})',
+    'Check that the machine of {name} runs, the network and its firewalls, and host and port in {setting}',
+  ],
+  'ECONNRESET EPIPE': ['{at} closed the connection ({code})', 'See the log of {name} for the reason'],
+  TIMEOUT: [
+    '{at} has not responded in time',
+    'Check that {name} runs and is not overloaded, that no firewall drops the connection, and host and port in {setting}',
+  ],
+  CERT_HAS_EXPIRED: [
+    'the certificate of {at} has expired (CERT_HAS_EXPIRED)',
+    'Renew the certificate of {name}, and check the clock of this machine',
+  ],
+  CERT_NOT_YET_VALID: [
+    'the certificate of {at} is not valid yet (CERT_NOT_YET_VALID)',
+    'Check the clock of this machine, and the certificate',
+  ],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    OTHER_NAMES,
+    'Use a name of the certificate as the host in {setting}, or issue the certificate for {host}',
+  ],
+  [UNTRUSTED]: [
+    'the certificate of {at} is not from an authority that this gateway knows ({code})',
+    "Name a file with the authority's certificate as {authorities} in {setting}",
+  ],
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: [
+    '{at} requires a client certificate, and none is given',
+    'Name certificate and key in {setting}',
+  ],
+})
+
 /** @param cause of the fault @returns null for a code that is not of the network or of TLS */
 export function networkFinding(server: ServerText, code: string, cause: unknown): Finding | null {
-  return FINDINGS[code]?.(server, code, cause) ?? null
+  return findings(code, serverValues(server, code, cause))
 }
 
-type Describe = (server: ServerText, code: string, cause: unknown) => Finding
-
-/** That a certificate is for other names, and for which. */
-export function otherNames(
-  { at, host }: Pick<ServerText, 'at' | 'host'>,
-  code: string,
-  cause: unknown,
-): string {
-  return `the certificate of ${at} is for other names than ${host} (${code}${namesIn(cause)})`
+/** The values of a server for a table of findings. */
+export function serverValues(server: ServerText, code: string, cause: unknown) {
+  return { ...server, code, names: namesIn(cause) }
 }
 
 /** Names that a message shows. */
@@ -45,71 +87,4 @@ function namesIn(cause: unknown): string {
     return names.length === 0 ? ': it has none' : `: it has ${names.slice(0, MOST_NAMES).join(', ')}${more}`
   }
   return ''
-}
-
-const FINDINGS: Readonly<Record<string, Describe>> = {
-  ECONNREFUSED: ({ name, at, setting }) => ({
-    cause: `${at} refused the connection (ECONNREFUSED)`,
-    advice: `Start ${name}, or correct host and port in ${setting}`,
-  }),
-  ENOTFOUND: unknownHost,
-  EAI_AGAIN: unknownHost,
-  ETIMEDOUT: unreachable,
-  EHOSTUNREACH: unreachable,
-  ENETUNREACH: unreachable,
-  ECONNRESET: closed,
-  EPIPE: closed,
-  TIMEOUT: ({ name, at, setting }) => ({
-    cause: `${at} has not responded in time`,
-    advice: `Check that ${name} runs and is not overloaded, that no firewall drops the connection, and host and port in ${setting}`,
-  }),
-  CERT_HAS_EXPIRED: ({ name, at }) => ({
-    cause: `the certificate of ${at} has expired (CERT_HAS_EXPIRED)`,
-    advice: `Renew the certificate of ${name}, and check the clock of this machine`,
-  }),
-  CERT_NOT_YET_VALID: ({ at }) => ({
-    cause: `the certificate of ${at} is not valid yet (CERT_NOT_YET_VALID)`,
-    advice: 'Check the clock of this machine, and the certificate',
-  }),
-  ERR_TLS_CERT_ALTNAME_INVALID: (server, code, cause) => ({
-    cause: otherNames(server, code, cause),
-    advice: `Use a name of the certificate as the host in ${server.setting}, or issue the certificate for ${server.host}`,
-  }),
-  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
-  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
-  UNABLE_TO_GET_ISSUER_CERT: untrusted,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: ({ at, setting }) => ({
-    cause: `${at} requires a client certificate, and none is given`,
-    advice: `Name certificate and key in ${setting}`,
-  }),
-}
-
-function unknownHost({ at, host, setting }: ServerText, code: string): Finding {
-  return {
-    cause: `the host name of ${at} is unknown (${code})`,
-    advice: `Correct the host in ${setting}, or make the name server of this machine resolve ${host}`,
-  }
-}
-
-function unreachable({ name, at, setting }: ServerText, code: string): Finding {
-  return {
-    cause: `${at} cannot be reached (${code})`,
-    advice: `Check that the machine of ${name} runs, the network and its firewalls, and host and port in ${setting}`,
-  }
-}
-
-function closed({ name, at }: ServerText, code: string): Finding {
-  return {
-    cause: `${at} closed the connection (${code})`,
-    advice: `See the log of ${name} for the reason`,
-  }
-}
-
-function untrusted({ at, authorities, setting }: ServerText, code: string): Finding {
-  return {
-    cause: `the certificate of ${at} is not from an authority that this gateway knows (${code})`,
-    advice: `Name a file with the authority's certificate as ${authorities} in ${setting}`,
-  }
 }

@@ -3,7 +3,23 @@
 import type { SettingSource } from '../../config/config.ts'
 import { ProxyError } from '../../oidc/provider/provider-errors.ts'
 import { codeOf, type Finding, settingOf } from './fault.ts'
-import { networkFinding, type ServerText } from './network-fault.ts'
+import { findingTable } from './finding-table.ts'
+import { networkFinding, serverValues, UNTRUSTED } from './network-fault.ts'
+
+const findings = findingTable({
+  [UNTRUSTED]: [
+    'the certificate of {at} is not from an authority that Node.js knows ({code})',
+    "Name a file with the authority's certificate in the environment, as {authorities}",
+  ],
+})
+
+/** Of undici, and of AbortSignal.timeout. */
+const LATE = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'TimeoutError',
+])
 
 /** @param issuer checked when the configuration was loaded */
 export function providerFinding(issuer: string, source: SettingSource, cause: Error): Finding {
@@ -13,43 +29,18 @@ export function providerFinding(issuer: string, source: SettingSource, cause: Er
       advice: `Correct the environment variable ${cause.variable}, or the proxy; where the gateway reaches the provider without it, name the host in NO_PROXY`,
     }
   const setting = settingOf(source)
-  const { host, hostname } = new URL(issuer)
-  const server: ServerText = {
-    name: 'the provider',
-    at: `the provider at ${host}`,
-    host: hostname,
-    setting,
-    authorities: 'NODE_EXTRA_CA_CERTS',
-  }
+  const { host: authority, hostname: host } = new URL(issuer)
+  const at = `the provider at ${authority}`
+  const server = { name: 'the provider', at, host, setting, authorities: 'NODE_EXTRA_CA_CERTS' }
   const code = codeOf(cause)
-  if (UNTRUSTED.has(code))
-    return {
-      cause: `the certificate of ${server.at} is not from an authority that Node.js knows (${code})`,
-      advice: `Name a file with the authority's certificate in the environment, as NODE_EXTRA_CA_CERTS`,
-    }
   return (
+    findings(code, serverValues(server, code, cause)) ??
     networkFinding(server, LATE.has(code) ? 'TIMEOUT' : code, cause) ?? {
-      cause: `${server.at}: ${cause.message}`,
+      cause: `${at}: ${cause.message}`,
       advice: `Correct it at the provider, or correct ${setting}`,
     }
   )
 }
-
-const UNTRUSTED = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-])
-
-/** Of undici, and of AbortSignal.timeout. */
-const LATE = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'TimeoutError',
-])
 
 /** @param ahead ms that the provider's clock is ahead */
 export function clockFinding(issuer: string, ahead: number): Finding {

@@ -3,10 +3,89 @@
 import type { Address, Config, RedisConfig } from '../../config/config.ts'
 import { commandOf, isRedisRefusal, serverOf, wordOf } from '../../redis/redis-errors.ts'
 import { codeOf, describeFault, type Finding, settingOf } from './fault.ts'
-import { networkFinding, otherNames, type ServerText } from './network-fault.ts'
+import { findingTable } from './finding-table.ts'
+import { networkFinding, OTHER_NAMES, type ServerText, serverValues } from './network-fault.ts'
 
 /** Characters of a cause: it may be text that Redis sent. */
 const MAX_CAUSE = 200
+
+/** By what a server sends that does not speak TLS as configured. */
+const handshakes = findingTable({
+  NO_TLS: [
+    '{at} does not answer the TLS handshake ({code})',
+    'Write redis:// in place of rediss:// in {setting} if this server speaks no TLS on that port, or name its TLS port',
+  ],
+  NO_CERTIFICATE: [
+    '{at} closed the connection after the TLS handshake',
+    'Name a client certificate, cert and key, in {setting} if this server requires one, or see its log',
+  ],
+  NO_REDIS: [
+    '{at} closed the connection without a reply',
+    'Write rediss:// in place of redis:// in {setting} if this server requires TLS, or check that it is a Redis',
+  ],
+})
+
+/** By what has named a server. Sentinels and clusters name servers by their addresses, unless they are told otherwise. */
+const namings = findingTable({
+  cluster: [
+    `${OTHER_NAMES}, and the cluster names this server so`,
+    'Have the cluster name its nodes by a name of the certificate (cluster-announce-hostname, and cluster-preferred-endpoint-type hostname), or issue the certificate for {host}',
+  ],
+  other: [
+    `${OTHER_NAMES}, and the sentinels name this server so`,
+    'Have the sentinels name it by a name of the certificate (sentinel resolve-hostnames yes and announce-hostnames yes; replica-announce-ip of its replicas), or issue the certificate for {host}',
+  ],
+})
+
+/** By the first word of what Redis replies to a command that it does not execute. */
+const replies = findingTable({
+  WRONGPASS: ['{at} refused the password (WRONGPASS)', 'Check user and password in {setting}'],
+  WRONGPASS_OF_USER: [
+    '{at} refused user {username} or the password (WRONGPASS)',
+    'Check user and password in {setting}',
+  ],
+  NOAUTH: [
+    '{at} requires a password, and none is given (NOAUTH)',
+    'Add it in {setting}: redis://:PASSWORD@HOST:PORT',
+  ],
+  READONLY: [
+    '{at} is a replica, which accepts reads only (READONLY)',
+    'Name the master in {setting}, or the sentinels that know it',
+  ],
+  NOPERM: [
+    '{at} does not permit this user a command or a key ({reply})',
+    'Permit the user of {setting} all commands on ~{prefix}* and &{prefix}* (ACL SETUSER)',
+  ],
+  OOM: [
+    'the memory of {at} is full ({reply})',
+    'Raise maxmemory of Redis, or remove what other programs store there',
+  ],
+  MISCONF: [
+    '{at} refuses writes since it could not save its data ({reply})',
+    'See the log of Redis, and make room on its disk',
+  ],
+  NOREPLICAS: [
+    '{at} refuses writes since too few replicas follow it ({reply})',
+    'Start its replicas, or lower min-replicas-to-write of Redis',
+  ],
+  MASTERDOWN: [
+    '{at} is a replica that has lost its master ({reply})',
+    'Name the master in {setting}, or the sentinels that know it',
+  ],
+  LOADING: [
+    '{at} is loading its data ({reply})',
+    'Wait until it has loaded. The gateway connects again by itself',
+  ],
+  CLUSTERDOWN: [
+    '{at} belongs to a cluster that does not serve all hash slots ({reply})',
+    'Start the nodes that CLUSTER NODES shows as failed, or assign their slots to others',
+  ],
+  'MOVED ASK': [
+    '{at} is a node of a cluster ({reply})',
+    'Write redis+cluster:// in place of redis:// in {setting}',
+  ],
+  REFUSED: ['{at} refused a command ({reply})', 'See the log of Redis, and check {setting}'],
+})
 
 /** @returns '' without Redis */
 export function redisMessage({ redis, sources }: Pick<Config, 'redis' | 'sources'>, cause: Error): string {
@@ -16,22 +95,19 @@ export function redisMessage({ redis, sources }: Pick<Config, 'redis' | 'sources
 
 export function redisFinding(config: RedisConfig, setting: string, reported: Error): Finding {
   const cause = ofOneNode(reported)
-  const asked = serverOf(cause)
-  const servers = asked === null ? config.nodes : [asked]
-  const server: ServerText = {
-    name: 'Redis',
-    at: `Redis at ${servers.map(addressText).join(', ')}`,
-    host: servers[0]?.host ?? '',
-    setting,
-    authorities: 'ca',
-  }
+  const named = serverOf(cause)
+  const servers = named === null ? config.nodes : [named]
+  const at = `Redis at ${servers.map(addressText).join(', ')}`
+  const server = { name: 'Redis', at, host: servers[0]?.host ?? '', setting, authorities: 'ca' }
+  const code = codeOf(cause)
+  const values = serverValues(server, code, cause)
+  const isNamedByOthers = named !== null && config.nodes.every(({ host }) => host !== named.host)
   return (
-    tlsMismatch(server, config.tls, cause) ??
-    namedWithoutName(server, config, cause) ??
-    networkFinding(server, codeOf(cause), cause) ??
-    refusedLogin(server, config, cause.message) ??
-    refusedCommand(server, config, cause) ?? {
-      cause: `${server.at}: ${cause.message.slice(0, MAX_CAUSE).replace(/\.$/, '')}`,
+    handshakes(handshakeFault(config.tls, code, cause), values) ??
+    (code === 'ERR_TLS_CERT_ALTNAME_INVALID' && isNamedByOthers ? namings(config.mode, values) : null) ??
+    networkFinding(server, code, cause) ??
+    refusal(server, config, cause) ?? {
+      cause: `${at}: ${shortened(cause)}`,
       advice: `See the log of Redis, and check ${setting}`,
     }
   )
@@ -41,20 +117,8 @@ function addressText({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Sentinels and clusters name servers by their addresses, unless they are told otherwise. */
-function namedWithoutName(server: ServerText, { mode, nodes }: RedisConfig, cause: Error): Finding | null {
-  const code = codeOf(cause)
-  const asked = serverOf(cause)
-  const isConfigured = nodes.some(({ host }) => host === asked?.host)
-  if (code !== 'ERR_TLS_CERT_ALTNAME_INVALID' || asked === null || isConfigured) return null
-  const { host } = asked
-  return {
-    cause: `${otherNames(server, code, cause)}, and ${mode === 'cluster' ? 'the cluster names' : 'the sentinels name'} this server so`,
-    advice:
-      mode === 'cluster'
-        ? `Have the cluster name its nodes by a name of the certificate (cluster-announce-hostname, and cluster-preferred-endpoint-type hostname), or issue the certificate for ${host}`
-        : `Have the sentinels name it by a name of the certificate (sentinel resolve-hostnames yes and announce-hostnames yes; replica-announce-ip of its replicas), or issue the certificate for ${host}`,
-  }
+function shortened({ message }: Error): string {
+  return message.slice(0, MAX_CAUSE).replace(/\.$/, '')
 }
 
 /** A cluster's error has that of the node which was tried last. */
@@ -70,102 +134,25 @@ const NO_TLS = new Set([
   'ETIMEDOUT',
 ])
 
-function tlsMismatch({ at, setting }: ServerText, tls: boolean, cause: Error): Finding | null {
-  const code = codeOf(cause)
-  if (tls && NO_TLS.has(code))
-    return {
-      cause: `${at} does not answer the TLS handshake (${code})`,
-      advice: `Write redis:// in place of rediss:// in ${setting} if this server speaks no TLS on that port, or name its TLS port`,
-    }
-  if (tls && code === 'NO_REPLY')
-    return {
-      cause: `${at} closed the connection after the TLS handshake`,
-      advice: `Name a client certificate, cert and key, in ${setting} if this server requires one, or see its log`,
-    }
-  if (!tls && (code === 'NO_REPLY' || cause.name === 'ProtocolError'))
-    return {
-      cause: `${at} closed the connection without a reply`,
-      advice: `Write rediss:// in place of redis:// in ${setting} if this server requires TLS, or check that it is a Redis`,
-    }
-  return null
+/** @returns '' for any other fault */
+function handshakeFault(tls: boolean, code: string, { name }: Error): string {
+  if (!tls) return code === 'NO_REPLY' || name === 'ProtocolError' ? 'NO_REDIS' : ''
+  if (NO_TLS.has(code)) return 'NO_TLS'
+  return code === 'NO_REPLY' ? 'NO_CERTIFICATE' : ''
 }
 
-function refusedLogin({ at, setting }: ServerText, { username }: RedisConfig, reply: string): Finding | null {
-  if (/^WRONGPASS|^ERR invalid password/.test(reply))
-    return {
-      cause:
-        username === null
-          ? `${at} refused the password (WRONGPASS)`
-          : `${at} refused user ${username} or the password (WRONGPASS)`,
-      advice: `Check user and password in ${setting}`,
-    }
-  if (reply.startsWith('NOAUTH'))
-    return {
-      cause: `${at} requires a password, and none is given (NOAUTH)`,
-      advice: `Add it in ${setting}: redis://:PASSWORD@HOST:PORT`,
-    }
-  return null
-}
-
-/** What Redis replies to a command that it does not execute, by the first word. */
-function refusedCommand(
+function refusal(
   { at, setting }: ServerText,
-  { prefix, mode }: RedisConfig,
+  { username, prefix, mode }: RedisConfig,
   cause: Error,
 ): Finding | null {
-  const command = isRedisRefusal(cause) ? commandOf(cause) : null
-  const said = `${cause.message.slice(0, MAX_CAUSE).replace(/\.$/, '')}${command === null ? '' : `, in reply to ${command}`}`
-  const again = 'The gateway connects again by itself'
-  switch (wordOf(cause)) {
-    case 'READONLY':
-      return {
-        cause: `${at} is a replica, which accepts reads only (READONLY)`,
-        advice: `Name the master in ${setting}, or the sentinels that know it`,
-      }
-    case 'NOPERM':
-      return {
-        cause: `${at} does not permit this user a command or a key (${said})`,
-        advice: `Permit the user of ${setting} all commands on ~${prefix}* and &${prefix}* (ACL SETUSER)`,
-      }
-    case 'OOM':
-      return {
-        cause: `the memory of ${at} is full (${said})`,
-        advice: `Raise maxmemory of Redis, or remove what other programs store there`,
-      }
-    case 'MISCONF':
-      return {
-        cause: `${at} refuses writes since it could not save its data (${said})`,
-        advice: `See the log of Redis, and make room on its disk`,
-      }
-    case 'NOREPLICAS':
-      return {
-        cause: `${at} refuses writes since too few replicas follow it (${said})`,
-        advice: `Start its replicas, or lower min-replicas-to-write of Redis`,
-      }
-    case 'MASTERDOWN':
-      return {
-        cause: `${at} is a replica that has lost its master (${said})`,
-        advice: `Name the master in ${setting}, or the sentinels that know it`,
-      }
-    case 'LOADING':
-      return { cause: `${at} is loading its data (${said})`, advice: `Wait until it has loaded. ${again}` }
-    case 'CLUSTERDOWN':
-      return {
-        cause: `${at} belongs to a cluster that does not serve all hash slots (${said})`,
-        advice: `Start the nodes that CLUSTER NODES shows as failed, or assign their slots to others`,
-      }
-    case 'MOVED':
-    case 'ASK':
-      if (mode === 'cluster') return null
-      return {
-        cause: `${at} is a node of a cluster (${said})`,
-        advice: `Write redis+cluster:// in place of redis:// in ${setting}`,
-      }
-    default:
-      if (!isRedisRefusal(cause)) return null
-      return {
-        cause: `${at} refused a command (${said})`,
-        advice: `See the log of Redis, and check ${setting}`,
-      }
-  }
+  const isRefusal = isRedisRefusal(cause)
+  const command = isRefusal ? commandOf(cause) : null
+  const reply = `${shortened(cause)}${command === null ? '' : `, in reply to ${command}`}`
+  const values = { at, setting, prefix, username: username ?? '', reply }
+  const first = cause.message.startsWith('ERR invalid password') ? 'WRONGPASS' : wordOf(cause)
+  const word = first === 'WRONGPASS' && username !== null ? 'WRONGPASS_OF_USER' : first
+  // The client of a cluster follows redirections.
+  if (mode === 'cluster' && (word === 'MOVED' || word === 'ASK')) return null
+  return replies(word, values) ?? (isRefusal ? replies('REFUSED', values) : null)
 }
