@@ -16,13 +16,7 @@ import type { Principal } from '../model/principal.ts'
 import { type HeldPermissions, type Requirement, type Route, takesTenant } from '../model/route.ts'
 import { SeatQuestion } from '../model/decision-seat.ts'
 import type { CorsPolicy } from '../model/cors.ts'
-import {
-  answerPreflight,
-  corsLines,
-  type EntriesAtPath,
-  hasTwoOrigins,
-  sharedCorsLines,
-} from './preflight.ts'
+import { answerPreflight, corsLines, hasTwoOrigins, sharedCorsLines } from './preflight.ts'
 import { DecisionCache } from './decision-cache.ts'
 import { allowed, Draft, READS_NOTHING, refused } from './draft.ts'
 import { ambiguityOf } from './router/ambiguity.ts'
@@ -83,9 +77,9 @@ const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: n
 const FEW_SEATS = 16
 
 const notConfigured = new Refusal('route_not_found', 'This built-in endpoint is not configured.')
-const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
 const noRouteAt = (where: string) =>
   new Refusal('route_not_found', `No entry of the route table matches this path${where}.`)
+const noRoute = noRouteAt('')
 const repeatedOrigin = new Refusal('request_malformed', 'The Origin header is sent more than once.')
 const blocked = new Refusal('caller_blocked', 'An administrator of the tenant has blocked this user.')
 const otherTenant = new Refusal(
@@ -214,19 +208,12 @@ export class DecisionEngine {
   /** Null: the request is no preflight that a table answers. */
   #preflight(draft: Draft, target: RequestTarget): Evaluation | null {
     const { table, methods } = this.#parts
-    const { path } = target
     const preflight = draft.request.browser.preflight ?? null
     if (preflight === null) return null
     const host = table.hosts === null ? null : hostOf(draft)
     // The match that follows refuses it.
     if (host instanceof Refusal) return null
-    const entries: EntriesAtPath = {
-      match: (method) => table.match(method, path, host)?.route ?? null,
-      methods: () => table.allowedMethods(path, host),
-      all: () => table.routesAt(path, host),
-      isServed: (method) => method !== 'CONNECT' && methods?.has(method) !== false,
-    }
-    const answer = answerPreflight(entries, preflight)
+    const answer = answerPreflight({ table, path: target.path, host, served: methods }, preflight)
     if (answer === null) return null
     draft.route = answer.route
     draft.preflight = answer.lines

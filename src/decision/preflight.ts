@@ -10,15 +10,17 @@ import type { BrowserContext, Preflight } from '../model/authorization-request.t
 import { type CorsPolicy, PREFLIGHT_VARY } from '../model/cors.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Route } from '../model/route.ts'
+import type { RouteTable } from './router/table.ts'
 
-/** The entries at the path of the preflight. */
-export interface EntriesAtPath {
-  match(method: string): Route | null
-  /** Methods of all of them. */
-  methods(): readonly string[]
-  all(): readonly Route[]
-  /** Whether requests with the method are served at all. */
-  isServed(method: string): boolean
+/** Where the announced request goes. */
+export interface PreflightTarget {
+  readonly table: RouteTable
+  /** Normalised. */
+  readonly path: string
+  /** Canonical; null: the request names none, or no table names a host. */
+  readonly host: string | null
+  /** The request methods that are served; left out: all. */
+  readonly served: ReadonlySet<string> | undefined
 }
 
 interface PreflightAnswer {
@@ -38,20 +40,25 @@ const otherMethod = refused('No entry of the table takes the requested method at
 const otherOrigin = refused('The table does not list the origin.')
 
 /** @returns null: no table with `cors` has the path, so that the preflight is a request as usual */
-export function answerPreflight(entries: EntriesAtPath, preflight: Preflight): PreflightAnswer | null {
-  const { origins, methods, headers } = preflight
+export function answerPreflight(
+  { table, path, host, served }: PreflightTarget,
+  { origins, methods, headers }: Preflight,
+): PreflightAnswer | null {
   const [method = ''] = methods
-  const route = entries.match(method)
+  const routeFor = (name: string) => table.match(name, path, host)?.route ?? null
+  const route = routeFor(method)
   const cors = route?.cors ?? null
-  if (route === null ? entries.all().every((each) => each.cors === null) : cors === null) return null
+  if (route === null ? table.routesAt(path, host).every((each) => each.cors === null) : cors === null)
+    return null
   const answer = (refusal: Refusal) => ({ route, refusal, lines: PREFLIGHT_VARY })
   if (origins.length !== 1 || methods.length !== 1) return answer(repeated)
-  if (route === null || cors === null || !entries.isServed(method)) return answer(otherMethod)
+  const isServed = method !== 'CONNECT' && served?.has(method) !== false
+  if (route === null || cors === null || !isServed) return answer(otherMethod)
   const [origin = ''] = origins
   if (!cors.lists(origin)) return answer(otherOrigin)
   const unlisted = namesIn(headers).find((name) => !cors.allowsHeader(name))
   if (unlisted !== undefined) return answer(refused(`The table does not list the header ${shown(unlisted)}.`))
-  const together = entries.methods().filter((each) => entries.match(each)?.cors === cors)
+  const together = table.allowedMethods(path, host).filter((each) => routeFor(each)?.cors === cors)
   const granted = [...new Set([...together, method])].sort()
   return { route, refusal: null, lines: cors.preflightLines(origin, granted) + PREFLIGHT_VARY }
 }

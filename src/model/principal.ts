@@ -27,6 +27,19 @@ export interface Principal {
   readonly validUntil: number | null
 }
 
+/** Whom a new token of the gateway is for. */
+export interface TokenSubject {
+  readonly sub: string
+  readonly email?: string
+  readonly name?: string
+  /** `{space}:{seat}` entries. */
+  readonly hashPerm: readonly string[]
+  /** The session that the token ends with; left out: none. */
+  readonly sid?: string
+  /** Whether an identity provider signed the user in; left out: false. */
+  readonly isSso?: boolean
+}
+
 /** The Seats that a credential names: a token by name and space, an API key by id. */
 export type SeatClaims =
   | {

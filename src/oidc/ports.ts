@@ -2,6 +2,7 @@
 
 import type { OidcConfig, TenantConfig } from '../config/config.ts'
 import type { Refusal } from '../model/errors.ts'
+import type { TokenSubject } from '../model/principal.ts'
 import type { PublicResponse } from '../model/route.ts'
 import type { Committed, SessionStore } from '../../seats-admin/index.ts'
 import type { SpacesReading } from '../../seats-admin/model/readings.ts'
@@ -31,17 +32,6 @@ export interface SeatDirectory {
   recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>
 }
 
-/** The subject of a gateway token; see `TokenSubject` in `src/decision/authn/gateway-token.ts`. */
-interface MintSubject {
-  readonly sub: string
-  readonly email?: string
-  readonly name?: string
-  /** The session that the token ends with. */
-  readonly sid: string
-  readonly hashPerm: readonly string[]
-  readonly isSso: boolean
-}
-
 /** The log. Fields never contain a credential. */
 export interface OidcLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void
@@ -62,7 +52,12 @@ export interface OidcPorts {
    * @param now ms since the epoch
    * @param lifetime ms
    */
-  mint(tenant: string, subject: MintSubject, now: number, lifetime: number): Promise<string>
+  mint(
+    tenant: string,
+    subject: TokenSubject & { readonly sid: string },
+    now: number,
+    lifetime: number,
+  ): Promise<string>
   /** Resolves when no instance decides by the old state of the session; without changes, by a state before the commit. */
   readonly announce: (committed: Committed) => Promise<void>
   readonly log: OidcLog

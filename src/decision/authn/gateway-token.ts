@@ -5,21 +5,9 @@
 import { SignJWT } from 'jose'
 import type { TenantConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
+import type { TokenSubject } from '../../model/principal.ts'
 import { readClaims, type VerifiedToken } from './token-claims.ts'
 import { matchesAlgorithm, isSigned, MAX_TOKEN, readJws } from './jws.ts'
-
-/** The subject of a new token. */
-export interface TokenSubject {
-  readonly sub: string
-  readonly email?: string
-  readonly name?: string
-  /** `{space}:{seat}` entries. */
-  readonly hashPerm: readonly string[]
-  /** The session that the token ends with; left out: none. */
-  readonly sid?: string
-  /** Whether an identity provider signed the user in; false when left out. */
-  readonly isSso?: boolean
-}
 
 /** The issuers whose tokens are accepted. */
 export interface TokenIssuers {

@@ -75,11 +75,13 @@ export class LimitedKeys {
   readonly #keys: BoundedTable<LimitedKey>
   /** Those that may have borrowed tokens. */
   readonly #borrowers = new Set<LimitedKey>()
-  #limit: RateLimit
-  #failed = 0
+  /** A reload may change it. Buckets stay as they are, up to the new burst. */
+  limit: RateLimit
+  /** Exchanges with the lender that have failed: what they lent is lost. */
+  failed = 0
 
   constructor(limit: RateLimit, around: Surroundings, bound = MAX_KEYS) {
-    this.#limit = limit
+    this.limit = limit
     this.#around = around
     this.#keys = new BoundedTable<LimitedKey>({
       bound,
@@ -95,15 +97,6 @@ export class LimitedKeys {
     })
   }
 
-  get limit(): RateLimit {
-    return this.#limit
-  }
-
-  /** After a reload. Buckets stay as they are, up to the new burst. */
-  set limit(limit: RateLimit) {
-    this.#limit = limit
-  }
-
   /** Entries in memory. */
   get size(): number {
     return this.#keys.size
@@ -114,11 +107,6 @@ export class LimitedKeys {
     let sum = 0
     for (const { held } of this.#borrowers) sum += held
     return sum
-  }
-
-  /** Exchanges with the lender that have failed: what they lent is lost. */
-  get failed(): number {
-    return this.#failed
   }
 
   /** Parts that the limit is divided in at the moment; 1: one budget. */
@@ -147,11 +135,6 @@ export class LimitedKeys {
     }
     key.tokens--
     if (this.#around.lender !== null) key.debit++
-  }
-
-  /** A request found no token. */
-  refuse(key: LimitedKey): void {
-    key.refused++
   }
 
   /** Tokens of the key, a fraction, as far as this process knows. */
@@ -187,12 +170,12 @@ export class LimitedKeys {
 
   /** Of this process alone. */
   get #share(): Filling {
-    return shareOf(this.#limit, this.#around.processes())
+    return shareOf(this.limit, this.#around.processes())
   }
 
   /** Of the lender's bucket. */
   get #whole(): Filling {
-    return shareOf(this.#limit, this.#around.lender?.shares ?? 1)
+    return shareOf(this.limit, this.#around.lender?.shares ?? 1)
   }
 
   #isLent({ key }: LimitedKey): boolean {
@@ -257,7 +240,7 @@ export class LimitedKeys {
       key.alone = key.debit > 0
       this.#borrowed(key, granted, left, request.need)
     } catch {
-      this.#failed++
+      this.failed++
       // What was to go back is lost. The lender is not up, or else is asked again.
     } finally {
       key.loan = null
@@ -270,7 +253,7 @@ export class LimitedKeys {
     const { need, extra } = this.#wanted(key)
     const missing = key.debit === 0 ? 0 : this.#share.capacity - this.#own(key, now)
     return {
-      limit: this.#limit,
+      limit: this.limit,
       key: key.key ?? '',
       owner: key.owner,
       need,
@@ -286,7 +269,7 @@ export class LimitedKeys {
   /** In a flood a whole slice, which is used at once: none of it goes back. */
   #wanted({ waiting, slice, batch }: LimitedKey): Pick<LoanRequest, 'need' | 'extra'> {
     if (waiting === 0) return { need: 0, extra: 0 }
-    const need = Math.max(waiting, Math.min(batch, sliceOf(this.#limit)))
+    const need = Math.max(waiting, Math.min(batch, sliceOf(this.limit)))
     return { need, extra: Math.max(0, slice - need) }
   }
 
@@ -303,8 +286,8 @@ export class LimitedKeys {
     key.lent = new Bucket(left, now)
     key.held += granted
     if (key.held > 0) this.#borrowers.add(key)
-    key.heldUntil = now + holdOf(this.#limit)
-    if (need > 0) key.slice = Math.min(sliceOf(this.#limit), key.slice * 2)
+    key.heldUntil = now + holdOf(this.limit)
+    if (need > 0) key.slice = Math.min(sliceOf(this.limit), key.slice * 2)
     if (need === 0) return
     key.batch = this.#batch(key)
     key.refused = 0
@@ -318,7 +301,7 @@ export class LimitedKeys {
    */
   #batch({ refused, batch }: LimitedKey): number {
     if (refused <= 1) return refused === 1 ? batch : Math.max(1, batch >> 1)
-    const slice = sliceOf(this.#limit)
+    const slice = sliceOf(this.limit)
     const most = Math.min(slice * this.#borrowing, this.#whole.capacity - slice)
     return Math.max(1, Math.min(Math.max(2 * batch, refused), Math.floor(most)))
   }

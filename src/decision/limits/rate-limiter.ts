@@ -37,8 +37,10 @@ export interface RateLimitVerdict {
 export class RateLimiter {
   readonly #around: Surroundings
   readonly #limits = new Map<string, LimitedKeys>()
-  readonly #refused = new Map<string, number>()
-  #passedByShare = 0
+  /** Requests refused so far, by limit. */
+  readonly refused = new Map<string, number>()
+  /** Requests so far that took a token of a share. */
+  passedByShare = 0
   #givingBack: NodeJS.Timeout | null = null
 
   constructor(around: Surroundings) {
@@ -50,7 +52,7 @@ export class RateLimiter {
     const names = new Set(limits.map(({ name }) => name))
     for (const name of this.#limits.keys()) if (!names.has(name)) this.#limits.delete(name)
     for (const limit of limits) {
-      if (!this.#refused.has(limit.name)) this.#refused.set(limit.name, 0)
+      if (!this.refused.has(limit.name)) this.refused.set(limit.name, 0)
       const known = this.#limits.get(limit.name)
       if (known?.limit.per === limit.per) known.limit = limit
       else this.#limits.set(limit.name, new LimitedKeys(limit, this.#around))
@@ -61,16 +63,6 @@ export class RateLimiter {
 
   close(): void {
     clearInterval(this.#givingBack ?? undefined)
-  }
-
-  /** Requests refused so far, by limit. */
-  get refused(): ReadonlyMap<string, number> {
-    return this.#refused
-  }
-
-  /** Requests so far that took a token of a share. */
-  get passedByShare(): number {
-    return this.#passedByShare
   }
 
   /** Limits that this process enforces by its own share at the moment. */
@@ -170,14 +162,14 @@ export class RateLimiter {
 
   #refuse(parts: readonly Part[], { keys, key }: Part, retryAfter: number): RateLimitVerdict {
     const { limit } = keys
-    keys.refuse(key)
-    this.#refused.set(limit.name, (this.#refused.get(limit.name) ?? 0) + 1)
+    key.refused++
+    this.refused.set(limit.name, (this.refused.get(limit.name) ?? 0) + 1)
     return verdictOf(parts, this.#around.now(), limit, retryAfter)
   }
 
   #pass(parts: readonly Part[], now: number): RateLimitVerdict {
     for (const { keys, key } of parts) keys.spend(key, now)
-    if (parts.some(({ keys }) => keys.shares > 1)) this.#passedByShare++
+    if (parts.some(({ keys }) => keys.shares > 1)) this.passedByShare++
     return verdictOf(parts, now, null, 0)
   }
 }

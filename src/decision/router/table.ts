@@ -79,6 +79,41 @@ export function compileTable(
   builtIn: readonly Route[],
   apiHosts: readonly string[] | null = null,
 ): Compiled {
+  const steps = compilation(entries, upstreams, builtIn, apiHosts, warningsOf)
+  for (;;) {
+    const step = steps.next()
+    // Several branches may have the same entry.
+    if (step.done === true) {
+      const { table, faults, warnings } = step.value
+      return { table, faults: distinct(faults), warnings: distinct(warnings) }
+    }
+  }
+}
+
+/**
+ * The table of entries that have compiled before, one entry a step, without the search for warnings.
+ *
+ * @throws if they have not
+ */
+export function* compiledTable(
+  entries: readonly RouteEntry[],
+  upstreams: Upstreams,
+  builtIn: readonly Route[],
+  apiHosts: readonly string[] | null = null,
+): Generator<null, RouteTable> {
+  const { table, faults } = yield* compilation(entries, upstreams, builtIn, apiHosts, () => [])
+  for (const { message } of faults) throw new Error(message)
+  return table
+}
+
+/** One entry a step. */
+function* compilation(
+  entries: readonly RouteEntry[],
+  upstreams: Upstreams,
+  builtIn: readonly Route[],
+  apiHosts: readonly string[] | null,
+  search: typeof warningsOf,
+): Generator<null, Compiled> {
   const compiled = new Entries(upstreams, builtIn)
   const branches = branchesOf(entries, apiHosts)
   const faults: Fault[] = []
@@ -89,50 +124,16 @@ export function compileTable(
       const result = compiled.place(branch, entry)
       if (typeof result === 'string') faults.push(faultOf(entry, result))
       else placed.push(result)
-    }
-    // Before the built-in routes are added: entries can't cross them, as nothing else matches there.
-    warnings.push(...warningsOf(branch, placed))
-    compiled.finish(branch, placed)
-  }
-  const table = tableOf(branches, compiled.routesOf(entries), builtIn)
-  // Several branches may have the same entry.
-  return { table, faults: distinct(faults), warnings: distinct(warnings) }
-}
-
-/**
- * The table of entries that have compiled before, one entry a step, without the search for warnings.
- *
- * @throws where they have not
- */
-export function* compiledTable(
-  entries: readonly RouteEntry[],
-  upstreams: Upstreams,
-  builtIn: readonly Route[],
-  apiHosts: readonly string[] | null = null,
-): Generator<null, RouteTable> {
-  const compiled = new Entries(upstreams, builtIn)
-  const branches = branchesOf(entries, apiHosts)
-  for (const branch of branches) {
-    const placed: PlacedEntry[] = []
-    for (const entry of branch.entries) {
-      const result = compiled.place(branch, entry)
-      if (typeof result === 'string') throw new Error(`${entry.method} ${entry.path}: ${result}`)
-      placed.push(result)
       yield null
     }
+    // Before the built-in routes are added: entries can't cross them, as nothing else matches there.
+    warnings.push(...search(branch, placed))
     compiled.finish(branch, placed)
   }
-  return tableOf(branches, compiled.routesOf(entries), builtIn)
-}
-
-function tableOf(
-  branches: readonly Branch[],
-  routes: readonly Route[],
-  builtIn: readonly Route[],
-): RouteTable {
   const [others] = branches
   if (others === undefined) throw new Error('the hosts that no table names have a branch')
-  return new RouteTable(Object.freeze([...routes, ...builtIn]), others.root, hostRoots(branches))
+  const routes = Object.freeze([...compiled.routesOf(entries), ...builtIn])
+  return { table: new RouteTable(routes, others.root, hostRoots(branches)), faults, warnings }
 }
 
 function faultOf({ method, prefix = '', path, place }: RouteEntry, message: string): Fault {

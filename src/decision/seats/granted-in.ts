@@ -24,25 +24,21 @@ type Search = Generator<ResolvedSeat | Promise<ResolvedSeat>, void, ResolvedSeat
 export function grantedIn(
   seats: SeatLookup,
   principal: Principal,
-  asked: SeatQuestion,
+  question: SeatQuestion,
   patience: number,
 ): readonly string[] | Promise<readonly string[]> {
-  const found = new Set<string>()
-  const { claims } = principal
-  const search =
-    claims.by === 'name'
-      ? searchEntries(seats, principal, claims, asked, found)
-      : searchSeats(seats, principal, claims, asked, found)
+  const spaces = new Set<string>()
+  const search = searchSpaces(seats, principal, question, spaces)
   for (let step = search.next(); step.done !== true; step = search.next(step.value))
-    if (step.value instanceof Promise) return finished(search, step.value, found, patience)
-  return [...found]
+    if (step.value instanceof Promise) return finished(search, step.value, spaces, patience)
+  return [...spaces]
 }
 
 /** @param first the first Seat that memory does not have */
 async function finished(
   search: Search,
   first: Promise<ResolvedSeat>,
-  found: ReadonlySet<string>,
+  spaces: ReadonlySet<string>,
   patience: number,
 ): Promise<readonly string[]> {
   const rest = async () => {
@@ -53,55 +49,41 @@ async function finished(
     // The store can't be asked: the refusal stands without a hint.
     rest().catch(() => {}),
   )
-  return [...found]
+  return [...spaces]
 }
 
-type Named<B extends SeatClaims['by']> = Extract<SeatClaims, { by: B }>
-
-/** The entries of a token, by the spaces that it names. */
-function* searchEntries(
+/** @param spaces takes the spaces in which a Seat grants the permission */
+function* searchSpaces(
   seats: SeatLookup,
-  { tenant }: Principal,
-  { entries, issuedAt }: Named<'name'>,
-  { permission }: SeatQuestion,
-  found: Set<string>,
+  { tenant, claims }: Principal,
+  { space: asked, permission }: SeatQuestion,
+  spaces: Set<string>,
 ): Search {
   let left = MOST_LOOKUPS
-  for (const [space, names] of entries) {
+  for (const [space, names] of namesBySpace(claims, asked)) {
     const question = new SeatQuestion(space, permission)
     for (const name of names) {
-      if (left-- === 0 || found.size === MOST_SPACES) return
-      const entry = yield resolvedByName(name, issuedAt, seats.seatByName(tenant, name, question))
-      if (!isGranted(entry, question)) continue
-      found.add(space)
-      break
+      if (left-- === 0 || spaces.size === MOST_SPACES) return
+      const entry = yield claims.by === 'id'
+        ? resolvedById(name, seats.seatById(tenant, name, question))
+        : resolvedByName(name, claims.issuedAt, seats.seatByName(tenant, name, question))
+      // A token names the space. The Seats of other credentials count in all of their spaces, with the same permissions.
+      for (const each of claims.by === 'name' ? [space] : (entry.seat?.spaces ?? [])) {
+        if (spaces.size === MOST_SPACES || !isGranted(entry, each, permission)) break
+        spaces.add(each)
+      }
+      if (claims.by === 'name' && spaces.has(space)) break
     }
   }
 }
 
-/** Seats without a space: those of an API key, and the names in a provider's own token. */
-function* searchSeats(
-  seats: SeatLookup,
-  { tenant }: Principal,
-  claims: Named<'id' | 'any-space'>,
-  asked: SeatQuestion,
-  found: Set<string>,
-): Search {
-  const named = claims.by === 'id' ? claims.seats : claims.names
-  for (const each of named.slice(0, MOST_LOOKUPS)) {
-    const entry = yield claims.by === 'id'
-      ? resolvedById(each, seats.seatById(tenant, each, asked))
-      : resolvedByName(each, claims.issuedAt, seats.seatByName(tenant, each, asked))
-    for (const space of entry.seat?.spaces ?? []) {
-      if (found.size === MOST_SPACES) return
-      // The permissions of a Seat are the same in all of its spaces.
-      if (!isGranted(entry, new SeatQuestion(space, asked.permission))) break
-      found.add(space)
-    }
-  }
+/** @param asked the space of Seats without one: those of an API key, and the names in a provider's own token */
+function namesBySpace(claims: SeatClaims, asked: string): Iterable<readonly [string, readonly string[]]> {
+  if (claims.by === 'name') return claims.entries
+  return [[asked, claims.by === 'id' ? claims.seats : claims.names]]
 }
 
-function isGranted(entry: ResolvedSeat, { space, permission }: SeatQuestion): boolean {
+function isGranted(entry: ResolvedSeat, space: string, permission: string): boolean {
   return authorize({ by: 'id', entries: [entry] }, space, permission).code === 'allow'
 }
 

@@ -50,14 +50,14 @@ async function notRotated(
   rotation: Exclude<Rotation, { outcome: 'rotated' }>,
 ): Promise<Refusal> {
   if (rotation.outcome === 'expired') return expired
-  if (rotation.outcome === 'replayed') {
-    await announce(rotation.committed)
-    log.warn(
-      { event: 'refresh_replayed', tenant, user: rotation.user, session: id },
-      'a used refresh token was presented again: its session was ended',
-    )
-  }
-  return rotation.outcome === 'replayed' ? invalid.of({ tenant, user: rotation.user }) : invalid
+  if (rotation.outcome !== 'replayed') return invalid
+  const { committed, user } = rotation
+  await announce(committed)
+  log.warn(
+    { event: 'refresh_replayed', tenant, user, session: id },
+    'a used refresh token was presented again: its session was ended',
+  )
+  return invalid.of({ tenant, user })
 }
 
 /** The old handle is used up here; `giveBack` restores it. */

@@ -106,6 +106,7 @@ function pointer(name: string): string {
   return `/${escaped.replace(/[^\x20-\x7e]/g, '?')}`
 }
 
-export function invalid(path: string, message: string): Refusal {
-  return new Refusal('input_invalid', 'The body is not valid.', { faults: [{ path, message }] })
+/** @param path a JSON Pointer; '': the whole body */
+export function invalid(path: string, message: string, detail = 'The body is not valid.'): Refusal {
+  return new Refusal('input_invalid', detail, { faults: [{ path, message }] })
 }

@@ -5,6 +5,7 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
+import { invalid } from './body.ts'
 import { headerLines, isNavigation } from './browser.ts'
 import { about, withProviderErrors, type Context, logRefusal } from '../context.ts'
 import { callbackParameters } from '../sign-in-endpoints.ts'
@@ -178,7 +179,7 @@ async function respondToBrowser(
 }
 
 function inputInvalid(path: string, message: string): Refusal {
-  return new Refusal('input_invalid', message, { faults: [{ path, message }] })
+  return invalid(path, message, message)
 }
 
 /** Checks `iss` (RFC 9207), `error` and `code`. @returns null when the response has a code. Rejects with ProviderError. */
