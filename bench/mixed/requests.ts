@@ -10,7 +10,7 @@ import { type Caller, callerOf, linesOf } from './callers.ts'
 import { Random } from '../../test/support/random.ts'
 import { sizeOf, Zipf } from './random.ts'
 
-const SEED = 16
+const SEED = 17
 /** Length of the list before it repeats: five requests for each token. */
 const LENGTH = 25_000
 const TOKENS = 5000

@@ -22,7 +22,7 @@ export const CONTENT_TYPES = { json: 'application/json', html: 'text/html', txt:
 /** The response to writes. */
 export const WRITTEN = '{"accepted":true}'
 
-const SEED = 17
+const SEED = 16
 const COUNT = 64
 const LEAST = 200
 const MOST = 20_000

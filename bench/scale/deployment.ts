@@ -35,8 +35,8 @@ export interface Deployment {
   readonly filled: Filled
   /** Milliseconds to load the configuration. */
   readonly configLoad: number
-  /** Starts another gateway of the fleet. */
-  gateway(): Promise<ScaleGateway>
+  /** Starts another gateway of the fleet. With `inspected`, its heap can be measured, and nothing else. */
+  gateway(inspected?: boolean): Promise<ScaleGateway>
   /** Returns one request for each tenant: its user's token names the Seat in use, and the space is one where that grants. */
   requests(tenants: readonly number[]): Promise<Request[]>
 }
@@ -58,7 +58,7 @@ export async function deploy(
     name,
     filled,
     configLoad,
-    gateway: () => ScaleGateway.start(ending, folder),
+    gateway: (inspected = false) => ScaleGateway.start(ending, folder, inspected),
     requests: (tenants) => Promise.all(tenants.map((tenant) => requestOf(config, tenant))),
   }
 }

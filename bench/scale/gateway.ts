@@ -27,11 +27,10 @@ export class ScaleGateway {
     this.startedIn = startedIn
   }
 
-  /** @param folder with its configuration */
-  static async start(ending: Ending, folder: string): Promise<ScaleGateway> {
+  /** @param folder with its configuration @param inspected its inspector is open, which makes it slower */
+  static async start(ending: Ending, folder: string, inspected: boolean): Promise<ScaleGateway> {
     const begun = performance.now()
-    // Its inspector takes any free port.
-    const program = ['--inspect-port=127.0.0.1:0', MAIN]
+    const program = [...(inspected ? ['--inspect=127.0.0.1:0'] : []), MAIN]
     const gateway = await startGatewayProcess(ending.t, { folder, program })
     return new ScaleGateway(gateway, performance.now() - begun)
   }
@@ -46,7 +45,7 @@ export class ScaleGateway {
     return memoryOf([this.#process.pid])
   }
 
-  /** Reachable bytes. The inspector stays open, so the gateway is slower from then on. */
+  /** Reachable bytes of a gateway whose inspector is open. */
   heap(): Promise<number> {
     return liveHeap(this.#process)
   }

@@ -1,6 +1,6 @@
 /**
- * The reachable memory of a Node.js process after a full garbage collection, from its inspector, which it opens at
- * SIGUSR1. Resident memory is what the process has taken, not what it needs.
+ * The reachable memory of a Node.js process after a full garbage collection, from its inspector (`--inspect`). Resident memory
+ * is what the process has taken, not what it needs.
  */
 
 import { once } from 'node:events'
@@ -15,7 +15,6 @@ interface Usage {
 
 /** Reachable bytes, array buffers included. */
 export async function liveHeap(gateway: GatewayProcess): Promise<number> {
-  gateway.signal('SIGUSR1')
   const address = () => /Debugger listening on (ws:\/\/\S+)/.exec(gateway.log)?.[1]
   const socket = new WebSocket(await until(address, 'the inspector'))
   await once(socket, 'open')

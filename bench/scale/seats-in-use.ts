@@ -62,7 +62,7 @@ async function measureSecond(
   deployment: Deployment,
   requests: readonly Request[],
 ): Promise<InUse['second']> {
-  const gateway = await deployment.gateway()
+  const gateway = await deployment.gateway(true)
   const heapBefore = await gateway.heap()
   const before = await lookupsOf(servers, deployment)
   const met = await meet(gateway, requests)
