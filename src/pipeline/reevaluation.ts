@@ -134,10 +134,13 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     return true
   }
 
-  /** Whether the exchange is open and served by an upstream or a stream of events, or not evaluated yet. */
+  /**
+   * Whether the exchange is open and served by an upstream or a stream of events, or not evaluated yet. One that its evaluation
+   * refused is not: it waits for its redirect to sign-in, and gets no further than that.
+   */
   #isCandidate(exchange: E): boolean {
     const { evaluation, refusal } = exchange
-    if (!this.#exchanges.inFlight.has(exchange) || refusal !== null) return false
+    if (!this.#exchanges.inFlight.has(exchange) || (evaluation?.refusal ?? refusal) !== null) return false
     if (evaluation === null || this.#exchanges.isEventStream(exchange)) return true
     return evaluation.decision.route?.target.kind === 'upstream'
   }
