@@ -1,6 +1,7 @@
 /**
- * The composition root. The core (`src/runtime` and the rooms below it) answers requests, and owns the interfaces of what a gateway
- * serves besides. Their implementations are passed to it here: `src/access` and `src/external-authorization`.
+ * The composition root. The core (`src/runtime` and the rooms below it) answers requests, and owns the
+ * interfaces of what a gateway serves besides. Their implementations are passed to it here: `src/access` and
+ * `src/external-authorization`.
  */
 
 import { fileURLToPath } from 'node:url'
@@ -38,7 +39,7 @@ export function startGateway(config: Config, log: Log, patience?: Patience): Pro
 export const extensions: Extensions = {
   endpoints: (deps) => builtInEndpoints({ ...deps, ...questionsAbout(deps.compiled) }),
   builtInPaths,
-  // Loaded where it is configured.
+  // Its code is loaded only if the listener is configured.
   openDecisionListener: async (options) => {
     const { openDecisionListener } = await import('./external-authorization/decision-listener.ts')
     return openDecisionListener(options)
@@ -86,9 +87,10 @@ function questionsAbout(
 }
 
 /**
- * The built-in routes without handlers that work, for commands, which only list them.
+ * The built-in routes without handlers that work, for commands and comparisons, which only list them.
  *
- * @param signIn is configured @param identity is signed
+ * @param place where the configuration serves them
+ * @param more whether sign-in is configured, and whether identity is signed
  */
 export function builtInPaths(
   place: BuiltInPlace = ROOT,

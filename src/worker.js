@@ -1,5 +1,5 @@
-// A worker of the gateway, started by `runtime/workers/worker-pool.ts` on the project's own Node.js. Plain JavaScript, so that the
-// compile cache is on before the first TypeScript file is read.
+// A worker of the gateway, started by `runtime/workers/worker-pool.ts` on the project's own Node.js. Plain
+// JavaScript, so that the compile cache is on before the first TypeScript file is read.
 
 import module from 'node:module'
 

@@ -1,4 +1,7 @@
-/** The structure of the source, read from the imports: which room and which part imports from which, and no circles. */
+/**
+ * The structure of the source, read from the imports: which room and which part imports from which, and no
+ * circles.
+ */
 
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
@@ -11,8 +14,8 @@ interface Room {
 }
 
 /**
- * The rooms in the order of the tables in the manual, with the rooms that each may import from. `seats-admin` imports nothing of
- * `src`, as no row of it names one.
+ * The rooms in the order of the tables in the manual, with the rooms that each may import from. `seats-admin`
+ * imports nothing of `src`, as no row of it names one.
  */
 const ROOMS: ReadonlyMap<string, Room> = new Map(
   readFileSync('docs/architecture.md', 'utf8')

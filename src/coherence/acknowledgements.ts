@@ -1,4 +1,7 @@
-/** The acknowledgements that one write waits for: of its own deciders, and of the instances listed after its commit. */
+/**
+ * The acknowledgements that one write waits for: those of its own deciders, and of the instances listed after
+ * its commit.
+ */
 
 import type { ListedInstance } from './feeds.ts'
 
@@ -11,7 +14,10 @@ export class AcknowledgementBarrier {
   /** Instances that have acknowledged, listed or not. */
   readonly #acknowledgedBy = new Set<string>()
 
-  /** @param done called once no acknowledgement is missing */
+  /**
+   * @param seq the number of the last change of the write
+   * @param done called once no acknowledgement is missing
+   */
   constructor(seq: number, done: () => void) {
     this.#seq = seq
     this.#done = done
@@ -35,7 +41,9 @@ export class AcknowledgementBarrier {
     return true
   }
 
-  /** An instance that is new in a later list registered after the commit, so it has read the change already. */
+  /**
+   * An instance that only a later list has registered after the commit, so it has read the change already.
+   */
   listed(others: readonly ListedInstance[]): void {
     const listed = new Map(others.map((each) => [each.id, each]))
     this.#missing ??= new Map(others.map(({ id, beat }) => [id, beat]))

@@ -1,4 +1,6 @@
-/** Messages between instances. Any of them may be lost, late, duplicated or reordered: the lease covers that. */
+/**
+ * Messages between instances. Any of them may be lost, late, duplicated or reordered: the lease covers that.
+ */
 
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
 
@@ -9,12 +11,15 @@ export interface Announcement {
   readonly number: number
   /** The last change of the write, as numbered in the feed. */
   readonly seq: number
-  /** Null: none, or too many for one message; receivers read the feed up to `seq`. */
+  /**
+   * The changes of the write. Null if there are none, or too many for one message: receivers read the feed up
+   * to `seq`.
+   */
   readonly changes: readonly NumberedChange[] | null
 }
 
 export interface Acknowledgement {
-  /** The instance that announced. */
+  /** The instance that announced the change. */
   readonly to: string
   readonly from: string
   readonly number: number
@@ -26,12 +31,13 @@ export interface BusReceiver {
 }
 
 export interface Bus {
-  /** Whether messages are delivered, as far as is known. */
+  /** Whether messages are delivered, as far as this instance can tell. */
   readonly up: boolean
   /** Starts receiving messages for `id`. */
   open(id: string, receiver: BusReceiver): void
-  /** Both never throw: a lost message only delays the writer. */
+  /** Never throws: a lost message only delays the writer. */
   announce(announcement: Announcement): void
+  /** Never throws, as {@link announce}. */
   acknowledge(acknowledgement: Acknowledgement): void
   close(): Promise<void>
 }

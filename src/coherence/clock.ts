@@ -1,17 +1,19 @@
-/** Time as the protocol uses it. Always passed in, so that a simulation can control it. */
+/** Time as the protocol uses it. It is always passed in, so that a simulation can control it. */
 
 import { performance } from 'node:perf_hooks'
 
 export interface Clock {
   /** Monotonic milliseconds, with the same origin in all processes of this machine. */
   now(): number
-  /** Wall-clock milliseconds, which may step. Used only to shorten a lease. */
+  /** Wall-clock milliseconds, which may step. They only ever shorten a lease. */
   wall(): number
   /** Runs `run` once after `ms`; the result cancels it. Does not keep the process alive. */
   after(ms: number, run: () => void): () => void
 }
 
-/** `performance.now()` is cheaper than `hrtime`, but its origin differs by process. The offset is constant. */
+/**
+ * `performance.now()` is cheaper than `hrtime`, but its origin differs by process. The offset is constant.
+ */
 const ZERO = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 
 export const systemClock: Clock = {

@@ -13,14 +13,14 @@ export interface InstanceList extends Omit<Registry, 'instances'> {
 /** The fields of a listed instance that the protocol uses. */
 export type ListedInstance = Pick<Instance, 'id' | 'beat' | 'applied'>
 
-/** What an instance tells of itself, for people. */
+/** What an instance says about itself, for people. */
 export interface InstanceIdentity {
   readonly id: string
-  /** Host and pid. */
+  /** The host and the process id. */
   readonly name: string
-  /** Left out: it does not tell. */
+  /** The start of the instance; left out: unknown. */
   readonly started?: Started
-  /** As of now; left out: it does not tell. */
+  /** Its configuration and address at the moment; left out: unknown. */
   readonly shown?: () => Shown
 }
 
@@ -29,7 +29,10 @@ export function singleInstanceFeed(source: ChangeReader): Feed {
   return { read: async (position, noted) => ({ ...(await source.changesSince(position)), noted }) }
 }
 
-/** The feed of a shared store. Each read is also a sign of life; it gives a lease only while the instance is listed. */
+/**
+ * The feed of a shared store. Each read is also a sign of life; it gives a lease only while the instance is
+ * listed.
+ */
 export function registeredFeed(
   list: InstanceList,
   clock: Clock,
@@ -40,24 +43,24 @@ export function registeredFeed(
   const follow = (position: Position | null, applied: number) =>
     list.follow(id, ++beat, position, applied, shown?.())
   /**
-   * Registers durably before it reads: an earlier writer did not wait for this instance, and its write is in this
-   * reading.
+   * Registers durably before it reads. An earlier writer did not wait for this instance, and its write is in
+   * this reading.
    */
   const registerAndRead = async (position: Position | null, applied: number): Promise<FeedAnswer> => {
     registered = false
     await list.register(id, name, started)
     registered = true
     const noted = clock.now()
-    const found = await follow(position, applied)
+    const answer = await follow(position, applied)
     // Writers removed the instance again, as its beat came too late: the store is slower than a lease lasts.
-    registered = found.registered
-    return { ...found, noted, listed: registered }
+    registered = answer.registered
+    return { ...answer, noted, listed: registered }
   }
   return {
     async read(position, noted, applied) {
       if (registered) {
-        const found = await follow(position, applied)
-        if (found.registered) return { ...found, noted }
+        const answer = await follow(position, applied)
+        if (answer.registered) return { ...answer, noted }
       }
       return registerAndRead(position, applied)
     },

@@ -1,4 +1,7 @@
-/** Follows the store's feed: reads it periodically and on demand. One a process tree. See `lease.ts`. */
+/**
+ * Follows the store's feed: reads it periodically and on demand. A process tree has one follower. See
+ * `lease.ts`.
+ */
 
 import type { Position } from '../../seats-admin/model/change.ts'
 import type { Reading } from './feed-reading.ts'
@@ -11,7 +14,7 @@ export const RENEW_EVERY = 250
 /** Reads the feed and gives a sign of life. */
 export interface Feed {
   /**
-   * @param noted monotonic ms before the read; the result has a later time where the valid read began later
+   * @param noted monotonic ms before the read; the result has a later time if the valid read began later
    * @param applied the newest change that all deciders have applied
    */
   read(position: Position | null, noted: number, applied: number): Promise<FeedAnswer>
@@ -20,14 +23,14 @@ export interface Feed {
 export type FeedAnswer = Omit<Reading, 'from' | 'notedWall'>
 
 /**
- * Called when the feed becomes readable and when it stops being so; not for each failure. `restored`: the store is earlier
- * than it was, or other.
+ * Called when the feed becomes readable and when it stops being so; not for each failure. `restored`: the
+ * store is an earlier state of the one that it was, or another store.
  */
 export type FeedListener = (state: 'live' | 'lost' | 'restored', cause: unknown) => void
 
 /** Receives the readings. */
 export interface FeedReader {
-  /** In order: each reading begins where the one before ended. */
+  /** Called in order: each reading begins at the end of the one before. */
   applyReading(reading: Reading): void
   /** The newest change that the deciders have applied. */
   applied(): number
@@ -59,12 +62,15 @@ export class Follower {
     return this.#position
   }
 
-  /** Age of the newest reading in ms; Infinity before the first. */
+  /** The age of the newest reading in ms; Infinity before the first. */
   get age(): number {
     return this.#clock.now() - this.#noted
   }
 
-  /** Whether the store is being followed: the next reading may be due within a lease and be as slow as the newest. */
+  /**
+   * Whether the store is being followed: the next reading may be due within a lease and be as slow as the
+   * newest.
+   */
   get follows(): boolean {
     return this.age < LEASE + 2 * this.#duration
   }
@@ -102,12 +108,12 @@ export class Follower {
     if (this.#stopped) throw new Error('the gateway is ending')
     const from = this.#position
     const wall = this.#clock.wall()
-    const asked = this.#clock.now()
+    const begun = this.#clock.now()
     try {
-      const answer = await this.#feed.read(from, asked, this.#reader.applied())
+      const answer = await this.#feed.read(from, begun, this.#reader.applied())
       const { noted, head, changes, listed = true } = answer
       // If the machine slept before a later `noted`, the wall clock has gone on further than this.
-      const notedWall = wall + (noted - asked)
+      const notedWall = wall + (noted - begun)
       if (changes === null && isEarlier(head, from)) this.#listener('restored', null)
       this.#position = head
       this.#noted = noted

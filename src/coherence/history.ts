@@ -1,7 +1,7 @@
 /**
- * The store's newest changes that this process has received. They validate values of the shared cache (Redis): a value
- * counts only if it is of the same history and no received change is newer. Values older than the retained changes do
- * not count.
+ * The store's newest changes that this process has received. They validate values of the shared cache
+ * (Redis): a value counts only if it is of the same history and no received change is newer. Values older
+ * than the retained changes do not count.
  *
  * Bound: {@link MAX_CHANGES} changes of some 200 bytes each.
  */
@@ -19,14 +19,14 @@ function keyOf({ tenant, kind, key }: Pick<NumberedChange, 'tenant' | 'kind' | '
 export class History implements ChangeListener {
   /** seq → change, without gaps up to the head. */
   readonly #changes = new Map<number, NumberedChange>()
-  /** Key → its newest change, by a reading or an announcement. */
+  /** Key → the number of its newest change, by a reading or an announcement. */
   readonly #newest = new Map<string, number>()
   /** All changes after this number, up to the head, are retained. */
   #floor = 0
   #head: Position | null = null
-  /** The newest announced change. */
+  /** The number of the newest announced change. */
   #announced = 0
-  /** Values older than this do not count: announcements up to it were dropped. */
+  /** The number of the newest dropped announcement: older values do not count. */
   #minSeq = 0
 
   get head(): Position | null {
@@ -51,7 +51,10 @@ export class History implements ChangeListener {
     this.#head = head
   }
 
-  /** Whether the value of `key` as of `position` is as new as one read from the store now, by all changes received. */
+  /**
+   * Whether the value of `key` as of `position` is as new as one read from the store now, by all changes
+   * received.
+   */
   isCurrent(position: Position, change: Pick<NumberedChange, 'tenant' | 'kind' | 'key'>): boolean {
     const { seq } = position
     if (this.#head === null || seq > this.#head.seq || seq < this.#floor || seq < this.#minSeq) return false

@@ -1,6 +1,7 @@
 /**
- * One instance of a fleet: follows the feed for its deciders (this process, or its workers), applies announcements of
- * others, and announces its own writes. `lease.ts` describes the protocol. One a process tree.
+ * One instance of a fleet: follows the feed for its deciders (this process, or its workers), applies
+ * announcements of others, and announces its own writes. `lease.ts` describes the protocol. A process tree
+ * has one instance.
  */
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
@@ -27,21 +28,21 @@ export interface Decider {
   applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> | void
 }
 
-/** A process's access to coherence: its own instance, or the primary's over a channel. */
+/** The access of a process to coherence: its own instance, or the primary's over a channel. */
 export interface Coherence extends Renewer {
   /** From now on the decider receives all changes. */
   join(decider: Decider): void
   /**
-   * Announces a committed write of this process. Resolves when no decider of any instance decides on the state before. Without
-   * changes, that is the state before any write up to `seq`.
-   * Never rejects, and resolves at the latest after LEASE + MARGIN and a timer's delay.
+   * Announces a committed write of this process. Resolves when no decider of any instance decides on the
+   * state before. Without changes, that is the state before any write up to `seq`. Never rejects, and
+   * resolves at the latest after LEASE + MARGIN and a timer's delay.
    */
   announce(committed: Committed): Promise<void>
 }
 
 /** How a write was acknowledged. */
 export interface WriteResult {
-  /** `acknowledged` by all instances; or `waited` until no earlier lease can be live. */
+  /** How it was acknowledged: by all instances, or by waiting until no earlier lease can be live. */
   readonly by: 'acknowledged' | 'waited'
   /** Milliseconds since the commit was reported. */
   readonly after: number
@@ -61,20 +62,20 @@ export interface InstanceOptions extends InstanceIdentity {
   readonly clock: Clock
   readonly listener: InstanceListener
   /**
-   * Monotonic ms before which no write is acknowledged: a process of the previous instance may hold a lease until then.
-   * Left out: none does.
+   * Monotonic ms before which no write is acknowledged, as a process of the previous instance may hold a
+   * lease until then. Left out: no process does.
    */
   readonly acknowledgesFrom?: number
 }
 
-/** Changes of one message. */
+/** The most changes of one message. */
 const MAX_ANNOUNCED = 1000
 /** Milliseconds between reads of the list while an acknowledgement is missing. */
 const LIST_EVERY = 50
 
 /** The state of a decider. */
 interface DeciderState {
-  /** Readings that began before give it no lease: it did not receive the announcements since then. */
+  /** Monotonic ms from which it receives announcements. Readings that began earlier give it no lease. */
   readonly joined: number
   /** The newest reading that the decider has confirmed. */
   applied: number
@@ -88,14 +89,14 @@ interface DeciderState {
 interface PendingWrite {
   readonly begun: number
   readonly barrier: AcknowledgementBarrier
-  /** When the list was first read after the commit. */
+  /** Monotonic ms of the first read of the list after the commit. */
   listedAt: number
 }
 
 export class Instance implements Coherence {
   readonly id: string
   readonly follower: Follower
-  /** The changes that it has seen, for people. */
+  /** The changes that it has received, for people. */
   readonly recent: RecentChanges
   readonly #parts: InstanceOptions
   readonly #deciders = new Map<Decider, DeciderState>()
@@ -168,8 +169,9 @@ export class Instance implements Coherence {
   }
 
   /**
-   * Reads the feed for someone who looks at {@link applied} now: it counts every change that this instance knows. Rejects when the
-   * store can't be read. A decider that does not respond delays it by {@link LIST_EVERY} and counts as it is.
+   * Reads the feed before {@link applied} is shown, so that every change that this instance knows counts.
+   * Rejects when the store can't be read. A decider that does not respond delays it by {@link LIST_EVERY},
+   * and counts with its earlier state.
    */
   async refresh(): Promise<void> {
     const { clock } = this.#parts
@@ -202,8 +204,8 @@ export class Instance implements Coherence {
   }
 
   /**
-   * The newest change that all its deciders have applied: a worker that has not confirmed a reading may still decide on the
-   * state before it.
+   * The newest change that all its deciders have applied: a worker that has not confirmed a reading may still
+   * decide on the state before it.
    */
   get applied(): number {
     let applied = this.follower.position?.seq ?? 0
@@ -211,7 +213,9 @@ export class Instance implements Coherence {
     return applied
   }
 
-  /** Without messages, the list tells writers that the changes are applied, so the next beat is sent at once. */
+  /**
+   * Without messages, the list tells writers that the changes are applied, so the next beat is sent at once.
+   */
   async #reportApplied(): Promise<void> {
     await this.#allConfirmed()
     this.#parts.clock.after(0, () => void this.follower.renew().catch(() => {}))
@@ -226,8 +230,8 @@ export class Instance implements Coherence {
   }
 
   /**
-   * A write that found nothing to do has no changes: the write that did it may not have been announced. Its changes are in the
-   * feed, as are those that one message cannot contain.
+   * A write that found nothing to do has no changes: the write that did it may not have been announced. Its
+   * changes are in the feed, as are those that one message cannot contain.
    */
   #apply(seq: number, changes: readonly NumberedChange[] | null): Promise<void> {
     return changes === null || changes.length === 0 ? this.#readUpTo(seq) : this.#announceLocally(changes)
@@ -275,7 +279,8 @@ export class Instance implements Coherence {
   }
 
   /**
-   * An instance without a beat for LEASE + MARGIN after the list was read makes no decisions until it registers again.
+   * An instance without a beat for LEASE + MARGIN after the list was read makes no decisions until it
+   * registers again.
    */
   #removeSilent({ barrier, listedAt }: PendingWrite): void {
     const { clock, list } = this.#parts

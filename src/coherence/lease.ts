@@ -1,52 +1,55 @@
 /**
  * The lease: the right of one process to decide from memory. This comment is the whole protocol.
  *
- * Terms. The *store* is the only authority. Each committed write appends numbered *changes* to its feed (`seq`, in
- * commit order, without gaps). An *instance* is a gateway (a process and its workers) on the store's list of instances.
- * A *decider* is a process that decides requests; it has memory and a lease.
+ * Terms. The *store* is the only authority. Each committed write appends numbered *changes* to its feed
+ * (`seq`, in commit order, without gaps). An *instance* is a gateway (a process and its workers) on the
+ * store's list of instances. A *decider* is a process that decides requests; it has memory and a lease.
  *
  * Reading (`follower.ts`). Several times a second, an instance
  *   1. notes the monotonic clock, and the wall clock, which goes on while the machine sleeps,
- *   2. reads the feed in one snapshot and, in the same statement, updates its `beat` on the list (its sign of life),
- *   3. passes all changes to its deciders. Each of them drops what changed, and may then decide from memory until the
- *      noted time + LEASE, on both clocks.
- * An instance that is not listed (any more) registers durably. Only a reading that begins after that gives a lease.
+ *   2. reads the feed in one snapshot and, in the same statement, updates its `beat` on the list (its sign of
+ *      life),
+ *   3. passes all changes to its deciders. Each of them drops what changed, and may then decide from memory
+ *      until the noted time + LEASE, on both clocks.
+ * An instance that is not listed (any more) registers durably. Only a reading that begins after that gives a
+ * lease.
  *
- * Writing (`instance.ts`). A writer commits, then reads the list and announces the changes to all deciders of all
- * listed instances. Each decider drops what changed, and acknowledges once it has received every earlier change too: where it has
- * not, it reads the feed. The writer responds with 2xx when every listed
- * instance has acknowledged for all its deciders (by message or by the `applied` of its beat) or has left the list, or
- * when LEASE + MARGIN have passed since the commit. There is no third case. An instance without a sign of life for that
- * long is removed from the list, on condition that its beat is still the one that was read.
+ * Writing (`instance.ts`). A writer commits, then reads the list and announces the changes to all deciders of
+ * all listed instances. Each decider drops what changed, and acknowledges once it has received every earlier
+ * change too: if it has not, it reads the feed. The writer responds with 2xx when every listed instance has
+ * acknowledged for all its deciders (by message or by the `applied` of its beat) or has left the list, or
+ * when LEASE + MARGIN have passed since the commit. There is no third case. An instance without a sign of
+ * life for that long is removed from the list, on condition that its beat is still the one that was read.
  *
- * Proof that no stale decision follows a response. Let a write be committed at c and its response be sent at a. Let a
- * request start at t > a on a decider with a live lease, noted at n > t - LEASE. Suppose that the decider has not
- * dropped what the write changed. Then the reading that began at n had a snapshot from before c, hence n < c, and so t
- * < c + LEASE: the response was not sent because of time. So the list, read after c, did not contain the instance, or
- * contained it no more at a later read. The instance was listed when the statement of its reading ran, before c: the
- * statement reports it. So it was removed between then and the response. An instance leaves the list only after its
- * last decision. To be removed, its beat must have been unchanged for LEASE + MARGIN after it was read. The reading
- * that began at n changed the beat, so n + LEASE had passed by the removal. In either case no lease from n was live at
- * t: a contradiction.
+ * Proof that no stale decision follows a response. Let a write be committed at c and its response be sent at
+ * a. Let a request start at t > a on a decider with a live lease, noted at n > t - LEASE. Suppose that the
+ * decider has not dropped what the write changed. Then the reading that began at n had a snapshot from before
+ * c, hence n < c, and so t < c + LEASE: the response was not sent because of time. So the list, read after c,
+ * did not contain the instance, or contained it no more at a later read. The instance was listed when the
+ * statement of its reading ran, before c: the statement reports it. So it was removed between then and the
+ * response. An instance leaves the list only after its last decision. To be removed, its beat must have been
+ * unchanged for LEASE + MARGIN after it was read. The reading that began at n changed the beat, so n + LEASE
+ * had passed by the removal. In either case no lease from n was live at t: a contradiction.
  *
- * Without a live lease, a request waits for a reading that began after the request, or for one that gives a lease. The
- * former shows every write that was committed before the request, hence every one whose response preceded it. Such a
- * reading serves that request, however long the store took for it, and no later one.
+ * Without a live lease, a request waits for a reading that began after the request, or for one that gives a
+ * lease. The former shows every write that was committed before the request, hence every one whose response
+ * preceded it. Such a reading serves that request, however long the store took for it, and no later one.
  *
- * One state. A decider has *received* the feed up to a change once it has each change up to it, by readings or by
- * announcements. Every value in its memory is the store's as of that position: a value that the store shows as of a later one is
- * used once the feed has been received up to there (`readUpTo`). Hence a decision that waits for nothing is made on the state of
- * that position, which includes every write that was acknowledged. `decision/seats/decision-reads.ts` has the decisions that wait.
+ * One state. A decider has *received* the feed up to a change once it has each change up to it, by readings
+ * or by announcements. Every value in its memory is the store's as of that position: a value that the store
+ * shows as of a later one is used once the feed has been received up to there (`readUpTo`). Hence a decision
+ * that waits for nothing is made on the state of that position, which includes every write that was
+ * acknowledged. `decision/seats/decision-reads.ts` has the decisions that wait.
  *
- * The store does not wait for its disk at a beat, so a crash of the store may undo some beats: one that seemed
- * unchanged may have changed. So a connection removes no instance that it has not watched for long enough itself (the
- * store's `forget`).
+ * The store does not wait for its disk at a beat, so a crash of the store may undo some beats: one that
+ * seemed unchanged may have changed. So a connection removes no instance that it has not watched for long
+ * enough itself (the store's `forget`).
  *
- * Assumptions. (1) The store responds with a snapshot of everything that was committed before the statement began: no
- * reads from replicas. (2) The speeds of two machines' monotonic clocks differ by less than MARGIN / LEASE. The clocks
- * are never compared with each other, and the wall clock only ever ends a lease early (a machine that slept). Messages
- * may be lost, late, duplicated or reordered; Redis may lose everything; processes may stop, freeze and resume at any
- * point.
+ * Assumptions. (1) The store responds with a snapshot of everything that was committed before the statement
+ * began: no reads from replicas. (2) The speeds of two machines' monotonic clocks differ by less than MARGIN
+ * / LEASE. The clocks are never compared with each other, and the wall clock only ever ends a lease early (a
+ * machine that slept). Messages may be lost, late, duplicated or reordered; Redis may lose everything;
+ * processes may stop, freeze and resume at any point.
  */
 
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
@@ -57,18 +60,20 @@ import type { Clock } from './clock.ts'
 
 /** Milliseconds that one reading of the feed is valid. */
 export const LEASE = 1000
-/** Milliseconds that a writer waits beyond LEASE, as the clocks of machines run at slightly different speeds. */
+/**
+ * Milliseconds that a writer waits beyond LEASE, as the clocks of machines run at slightly different speeds.
+ */
 export const MARGIN = 250
 
 /**
- * Readings until one of them began after the call. One may be in flight; and for a worker the primary may have begun another one
- * while the response of the first was on its way.
+ * Readings until one of them began after the call. One may be in flight; and for a worker the primary may
+ * have begun another one while the response of the first was on its way.
  */
 const MAX_READINGS = 3
 
 /** Reads the feed on demand. {@link Lease.applyReading} gets the reading before the promise resolves. */
 export interface Renewer {
-  /** Rejects when the store can't be asked. */
+  /** Rejects when the store can't be read. */
   renew(): Promise<void>
 }
 
@@ -79,7 +84,7 @@ export class Lease {
   #position: Position | null = null
   /** The numbers of the changes that have arrived, by readings or by announcements. */
   readonly #received = new ConsecutiveNumbers()
-  /** Those who wait for all changes up to one. */
+  /** The calls that wait for all changes up to a number. */
   readonly #waits = new Set<{ readonly seq: number; readonly resolve: () => void }>()
   #until = Number.NEGATIVE_INFINITY
   #wallUntil = Number.NEGATIVE_INFINITY
@@ -93,7 +98,7 @@ export class Lease {
     this.#clock = clock
   }
 
-  /** The newest change of a reading; 0 before the first. */
+  /** The number of the newest change of a reading; 0 before the first. */
   get seq(): number {
     return this.#position?.seq ?? 0
   }
@@ -104,26 +109,30 @@ export class Lease {
   }
 
   /**
-   * Resolves once memory may be used for a request that started before the call. Rejects when the store can't be asked.
-   * A reading that began after the request shows every write whose response preceded the request, however long the
-   * store took for it: such a request needs no lease.
+   * Resolves once memory may be used for a request that started before the call. Rejects when the store can't
+   * be read. A reading that began after the request shows every write whose response preceded the request,
+   * however long the store took for it: such a request needs no lease.
    */
   async renewed(): Promise<void> {
-    const asked = this.#clock.now()
+    const since = this.#clock.now()
     await this.#renewer.renew()
     // The reading may have begun long before the call, or this process was frozen since.
-    if (!this.#covers(asked)) await this.#renewer.renew()
-    if (!this.#covers(asked)) throw new Error('the store responds too slowly')
+    if (!this.#covers(since)) await this.#renewer.renew()
+    if (!this.#covers(since)) throw new Error('the store responds too slowly')
   }
 
-  /** Resolves once all changes up to this one have been received, by whatever way. Rejects when the store can't be asked. */
+  /**
+   * Resolves once all changes up to this one have been received, in whatever way. Rejects when the store
+   * can't be read.
+   */
   async readUpTo(seq: number): Promise<void> {
     const { promise: arrived, resolve } = Promise.withResolvers<void>()
     const wait = { seq, resolve }
     this.#waits.add(wait)
     let cause: unknown = null
     try {
-      // An announcement that was overtaken arrives long before a slow store responds. A reading that was begun for another may fail.
+      // An announcement that was overtaken arrives long before a slow store responds. A reading in flight may
+      // fail.
       for (let readings = 0; readings < MAX_READINGS && this.#received.end < seq; readings++)
         await Promise.race([this.#renewer.renew().catch((failed: unknown) => (cause = failed)), arrived])
     } finally {
@@ -137,8 +146,9 @@ export class Lease {
     for (const { seq, resolve } of this.#waits) if (seq <= this.#received.end) resolve()
   }
 
-  #covers(asked: number): boolean {
-    return this.live() || (this.#noted >= asked && !this.#ended)
+  /** @param since monotonic ms of the request */
+  #covers(since: number): boolean {
+    return this.live() || (this.#noted >= since && !this.#ended)
   }
 
   /** Applies the changes of a reading; memory is then as new as the reading. */
@@ -157,8 +167,9 @@ export class Lease {
   }
 
   /**
-   * Applies the changes of an announcement. It does not extend the lease. Where earlier changes have not arrived, it resolves once
-   * they have: an acknowledgement is one of all changes up to the announced one, as the next decision is made on one state.
+   * Applies the changes of an announcement. It does not extend the lease. If earlier changes have not
+   * arrived, it resolves once they have: an acknowledgement is one of all changes up to the announced one, as
+   * the next decision is made on one state.
    */
   applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> | void {
     for (const listener of this.#listeners) listener.applyAnnouncement(changes)

@@ -1,6 +1,6 @@
 /**
- * The newest changes that an instance has seen since its start, for people: when, and how long each took until it held
- * everywhere. No decision depends on them.
+ * The newest changes that an instance has received since its start, for people: when, and how long each took
+ * until it held everywhere. No decision depends on them.
  */
 
 import type { NumberedChange, ObservedChange, Position } from '../../seats-admin/model/change.ts'
@@ -27,17 +27,22 @@ export class RecentChanges {
     this.#clock = clock
   }
 
-  /** The greatest number that it has seen in this history. */
+  /** The greatest number that it has received in this history. */
   get newest(): number {
     return this.#newest
   }
 
-  /** Of a write of this instance, or of an announcement. Known ones keep their time. */
+  /**
+   * Adds the changes of a write of this instance, or of an announcement. A repeated change keeps its time.
+   */
   add(changes: readonly NumberedChange[]): void {
     for (const change of changes) this.#add(change)
   }
 
-  /** The first reading has changes of any age. One without changes may be of another history, unless its head is known. */
+  /**
+   * The first reading has changes of any age. One without changes may be of another history, unless its head
+   * is known.
+   */
   read({ from, head, changes }: Pick<Reading, 'from' | 'head' | 'changes'>): void {
     if (changes !== null && from !== null) this.add(changes)
     if (changes !== null || this.#knows(head)) return
@@ -53,7 +58,7 @@ export class RecentChanges {
     }
   }
 
-  /** Of one tenant, the newest first, at most 200. */
+  /** The changes of one tenant, the newest first, at most {@link SHOWN}. */
   of(tenant: string): ObservedChange[] {
     const newest = [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => b.seq - a.seq)
     return newest.slice(0, SHOWN).map(({ seq, kind, at, effective }) => ({ seq, kind, at, effective }))

@@ -24,7 +24,7 @@ export class RemoteDecider implements Decider {
   readonly #channel: WorkerChannel
   readonly #instance: Instance
 
-  /** @param history of the primary; the worker begins with it */
+  /** @param history the history of the primary, with which the worker begins */
   constructor(channel: WorkerChannel, instance: Instance, history: History) {
     this.#channel = channel
     this.#instance = instance
@@ -33,7 +33,9 @@ export class RemoteDecider implements Decider {
     channel.serve('announce', (committed) => instance.announce(committed as Committed))
   }
 
-  /** A process that has ended makes no decisions. A frozen or unreachable one resolves neither of these. */
+  /**
+   * Resolves if the process has ended, as it makes no more decisions. For a frozen process it never resolves.
+   */
   async applyReading(reading: Reading): Promise<void> {
     await this.#channel.call('reading', reading).catch(ignoreEnded)
   }
@@ -42,7 +44,7 @@ export class RemoteDecider implements Decider {
     await this.#channel.call('changes', changes).catch(ignoreEnded)
   }
 
-  /** Its process has ended. */
+  /** To be called when its process has ended. */
   ended(): void {
     this.#instance.leave(this)
   }

@@ -1,4 +1,6 @@
-/** The listener that answers other proxies and programs. The core opens it through `runtime/extensions.ts`. */
+/**
+ * The listener that answers other proxies and programs. The core opens it through `runtime/extensions.ts`.
+ */
 
 import { tablesOf } from '../access/tables.ts'
 import type { Config, DecisionConfig } from '../config/config.ts'
@@ -88,10 +90,13 @@ function openAuthzen(options: DecisionListenerOptions): Pipeline {
   return new Pipeline(builtInOnlyStages, authzenConfig(decisionPoint, compiled, tracer), services)
 }
 
-/** The divisor of the bound of accepted keys: few programs ask. */
+/** The divisor of the bound of accepted keys: few programs send requests of AuthZEN. */
 const KEYS_SHARE = 8
 
-/** Programs that may ask may name their requests: the listener has checked the address, and the engine checks the key. */
+/**
+ * The programs that may name their requests: all, as the listener has checked the address, and the engine
+ * checks the key.
+ */
 const everyone = new TrustedProxies(['0.0.0.0/0', '::/0'])
 
 /** The settings of a pipeline that serves AuthZEN by the tables of a configuration. */

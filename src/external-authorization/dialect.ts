@@ -1,4 +1,4 @@
-/** A dialect: how a kind of proxies describes, over HTTP, the request that it asks about. Each reads only its own fields. */
+/** A dialect: how a kind of proxies describes a request over HTTP. Each dialect reads only its own fields. */
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
@@ -7,22 +7,29 @@ import { fieldName } from '../http/wire/field-name.ts'
 import { MalformedRequest } from '../http/wire/malformed-request.ts'
 import { checkedMethod, checkTarget } from '../http/wire/request-parser.ts'
 import { Refusal } from '../model/errors.ts'
-import type { Described } from './asked-request.ts'
+import type { RequestParts } from './original-request.ts'
 
 export interface Dialect {
-  /** For the log. */
+  /** The name in the log. */
   readonly name: string
-  /** As that of an `Endpoint`. */
+  /** The path, as in `Endpoint`. */
   readonly path: string
   /** The fields of {@link READ} that it reads: each is required once. */
   readonly own: readonly string[]
-  /** Throws a {@link Refusal}. @param values those of `own`, in its order; none is empty */
-  read(values: readonly string[], question: ClientRequest): Described
-  /** Of its own, for the answer that allows a request; null: none. */
+  /**
+   * Throws a {@link Refusal}.
+   *
+   * @param values those of `own`, in its order; none is empty
+   */
+  read(values: readonly string[], question: ClientRequest): RequestParts
+  /** Further fields of the answer that allows a request; null: none. */
   readonly more: MoreFields | null
-  /** It only wants the refusal of what was refused before. */
+  /** Whether the question only requests the response to a request that was refused before. */
   readonly refusesOnly?: boolean
-  /** It passes the first Set-Cookie on, or joins several into one that no browser reads as they are. */
+  /**
+   * Whether the proxy passes the first Set-Cookie on, or joins several into one that no browser reads
+   * correctly.
+   */
   readonly oneCookie?: boolean
 }
 
@@ -33,7 +40,10 @@ export type MoreFields = (
   upstream: UpstreamConfig | null,
 ) => readonly string[]
 
-/** The fields that name the method or the target in some dialect: beside another dialect they are a contradiction. */
+/**
+ * The fields that name the method or the target in some dialect: in a question of another dialect they are a
+ * contradiction.
+ */
 export const DESCRIBING: readonly string[] = [
   'x-original-method',
   'x-original-url',
@@ -48,7 +58,7 @@ const contradictions: ReadonlySet<string> = new Set(DESCRIBING)
 export const malformed = (detail: string): Refusal => new Refusal('request_malformed', detail)
 
 /** The request that the question describes, or why there is none. */
-export function describedBy(question: ClientRequest, dialect: Dialect): Described | Refusal {
+export function describedBy(question: ClientRequest, dialect: Dialect): RequestParts | Refusal {
   try {
     if (question.hosts > 1) throw malformed('The question has more than one Host field.')
     const described = dialect.read(ownValues(question, dialect), question)
@@ -61,7 +71,10 @@ export function describedBy(question: ClientRequest, dialect: Dialect): Describe
   }
 }
 
-/** Throws a {@link Refusal}. Another spelling is refused too: a program may read `X_Original_URI` as the same field. */
+/**
+ * Throws a {@link Refusal}. Another spelling is refused too: a program may read `X_Original_URI` as the same
+ * field.
+ */
 function ownValues({ section: { fields } }: ClientRequest, { own, path }: Dialect): string[] {
   const values: (string | null)[] = own.map(() => null)
   for (let i = 0; i < fields.count; i++) {

@@ -12,11 +12,14 @@ import { refuseQuestion } from './http-question.ts'
 
 /** Serves the requests of one path, or of all paths below it. */
 export interface Endpoint {
-  /** `/auth/nginx`: this path only. `/auth/envoy/`: with the final slash, all that begin with it. Without a query. */
+  /**
+   * The path without a query: `/auth/nginx`; or with a final slash all paths that begin with it:
+   * `/auth/envoy/`.
+   */
   readonly path: string
-  /** Of requests that the endpoint serves itself. Left out: that of questions. */
+  /** The pipeline of requests that the endpoint serves itself; left out: the pipeline of questions. */
   readonly pipeline?: DecisionPipeline
-  /** Starts the exchange, by `Pipeline.ask`. Returns at once. */
+  /** Starts the exchange with `Pipeline.ask`. Returns at once. */
   handle(request: ClientRequest, response: ClientResponse): Exchange
 }
 
@@ -25,7 +28,7 @@ const notFound = new Refusal('route_not_found', 'The decision listener has no en
 export class DecisionHandler implements Handler {
   readonly #pipeline: DecisionPipeline
   readonly #endpoints: readonly Endpoint[]
-  /** Of exchanges that are no questions. */
+  /** The pipelines of exchanges that are no questions. */
   readonly #pipelines = new WeakMap<Exchange, DecisionPipeline>()
 
   constructor(pipeline: DecisionPipeline, endpoints: readonly Endpoint[]) {
@@ -45,7 +48,7 @@ export class DecisionHandler implements Handler {
     return (exchange === null ? undefined : this.#pipelines.get(exchange)) ?? this.#pipeline
   }
 
-  /** A handshake is only asked about: the connection stays one of HTTP. */
+  /** A question may be about a handshake, but the connection itself stays one of HTTP. */
   acceptsUpgrade(): boolean {
     return false
   }

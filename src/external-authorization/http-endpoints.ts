@@ -1,4 +1,4 @@
-/** The endpoints of the decision listener for proxies that ask over HTTP, one for each dialect. */
+/** The endpoints of the decision listener for proxies that send questions over HTTP, one for each dialect. */
 
 import type { ClientRequest } from '../http/server/client-request.ts'
 import { fieldName } from '../http/wire/field-name.ts'
@@ -9,7 +9,7 @@ import { forwardedAddress } from '../proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 import { OVERRIDES } from '../proxy/request-header-rules.ts'
 import { withoutSession } from '../proxy/reserved-cookies.ts'
-import { AskedRequest } from './asked-request.ts'
+import { OriginalRequest } from './original-request.ts'
 import { describedBy, type Dialect, malformed, type MoreFields } from './dialect.ts'
 import type { Endpoint } from './handler.ts'
 import { HttpQuestion } from './http-question.ts'
@@ -19,15 +19,15 @@ const URL_PARTS = /^https?:\/\/([^/?#\\@]+)(\/.*)$/i
 
 const COOKIE = fieldName('cookie')
 
-/** The cookies of the client as one value, and those without the gateway's own; null: none is left. */
+/** The cookies of the client as one value, and the same without the gateway's own; null if none is left. */
 function cookiesOf({ section }: ClientRequest): { readonly all: string; readonly others: string | null } {
   const all = section.fields.values(COOKIE).join('; ')
   return { all, others: withoutSession(all) }
 }
 
 /**
- * The Cookie for the service. Proxies cannot take single cookies out: their configurations put this one in the place of the client's.
- * Traefik removes the client's where the answer has none.
+ * The Cookie for the service. Proxies cannot take single cookies out: their configurations put this one in
+ * the place of the client's. Traefik removes the client's if the answer has none.
  */
 const otherCookies: MoreFields = (question) => {
   const { others } = cookiesOf(question)
@@ -50,15 +50,18 @@ const nginx: Dialect = {
 }
 
 /**
- * nginx drops the body and most statuses of a refusal: it asks here again for the response to its client. Nothing is
- * forwarded then, so the answer never allows.
+ * nginx drops the body and most statuses of a refusal, and gets the response to its client here with a second
+ * question. It forwards nothing after that, so the answer never allows.
  */
 const nginxRefusal: Dialect = { ...nginx, path: '/auth/nginx/refusal', refusesOnly: true }
 
 /** Traefik calls the scheme of a WebSocket `ws` or `wss`. */
 const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss'])
 
-/** Traefik: `forwardAuth`; Caddy: `forward_auth`; HAProxy. A query that the proxy appends to the path is ignored. */
+/**
+ * Traefik: `forwardAuth`; Caddy: `forward_auth`; HAProxy. A query that the proxy appends to the path is
+ * ignored.
+ */
 const forward: Dialect = {
   name: 'forward',
   path: '/auth/forward',
@@ -74,8 +77,8 @@ const forward: Dialect = {
 const REMOVED = 'x-envoy-auth-headers-to-remove'
 
 /**
- * What Envoy changes in an allowed request, beside the identity: it removes what the gateway would not pass either. The question may
- * not have all fields of the client.
+ * What Envoy changes in an allowed request, besides the identity: it removes what the gateway would not pass
+ * either. The question may not have all fields of the client.
  */
 const envoyFields: MoreFields = (question, { evaluation }, upstream) => {
   const removed = [...OWN_CREDENTIAL_FIELDS]
@@ -89,7 +92,9 @@ const envoyFields: MoreFields = (question, { evaluation }, upstream) => {
   return fields
 }
 
-/** Envoy: `ext_authz` over HTTP. The question has the method, host and target of the request, behind a prefix. */
+/**
+ * Envoy: `ext_authz` over HTTP. The question has the method, host and target of the request, after a prefix.
+ */
 const envoy: Dialect = {
   name: 'envoy',
   path: '/auth/envoy/',
@@ -113,13 +118,13 @@ export function httpEndpoints(pipeline: DecisionPipeline, trusted: () => Trusted
       const client = clientOf(request, trusted())
       const question = new HttpQuestion(dialect, request, client, isFault ? described : null)
       const exchange = pipeline.ask(request, response, question)
-      pipeline.decide(exchange, isFault ? request : new AskedRequest(request, described))
+      pipeline.decide(exchange, isFault ? request : new OriginalRequest(request, described))
       return exchange
     },
   }))
 }
 
-/** The asking proxy names its client last. Without its word, the client is the proxy itself. */
+/** The proxy names its client last. If it names none, the client is the proxy itself. */
 function clientOf(request: ClientRequest, trusted: TrustedProxies): string {
   return forwardedAddress(request, trusted) ?? peerAddress(request.socket.remoteAddress)
 }

@@ -15,15 +15,15 @@ import { discardBody } from '../http/server/discard-body.ts'
 import { wholeIdentity } from '../proxy/identity-headers.ts'
 import type { Dialect } from './dialect.ts'
 
-/** Bytes of the body of a question that are discarded after the answer. */
+/** The most bytes of the body of a question that are discarded after the answer. */
 const MAX_DISCARDED = 64 * 1024
 
-const allowedMeanwhile = new Refusal(
+const allowedSince = new Refusal(
   'unavailable',
   'The request was refused, and would be allowed now. Send it again.',
 )
 
-/** Refuses a question for a fault of its own, whatever it asks about. */
+/** Refuses a question for a fault of its own, whatever request it describes. */
 export function refuseQuestion(
   pipeline: DecisionPipeline,
   request: ClientRequest,
@@ -68,8 +68,8 @@ export class HttpQuestion implements Question {
   allow(exchange: Exchange, upstream: UpstreamConfig | null, signed: readonly string[]): void {
     const { response, evaluation } = exchange
     if (this.refusesOnly) {
-      exchange.refusal = allowedMeanwhile
-      return this.refuse(exchange, allowedMeanwhile)
+      exchange.refusal = allowedSince
+      return this.refuse(exchange, allowedSince)
     }
     if (evaluation === null) throw new Error('a question without a decision cannot be allowed')
     const fields = ['cache-control', 'no-store', 'content-length', '0', 'x-request-id', exchange.id]
@@ -97,11 +97,15 @@ export class HttpQuestion implements Question {
   }
 }
 
-/** The cookie of a new sign-in is the first: the others remove old ones. @param fields name, value, … */
+/**
+ * Leaves only the first cookie, the cookie of the new sign-in: the others remove old ones.
+ *
+ * @param fields name, value, …
+ */
 function withOneCookie(fields: readonly string[]): string[] {
   const first = fields.indexOf('Set-Cookie')
   return fields.filter((_, i) => fields[i - (i % 2)] !== 'Set-Cookie' || i - (i % 2) === first)
 }
 
-/** 426 has a Connection of its own. */
+/** The statuses after which the connection closes: 426 has a Connection of its own. */
 const CLOSING: ReadonlySet<number> = new Set([426])

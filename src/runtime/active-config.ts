@@ -1,4 +1,7 @@
-/** The configuration that a gateway decides by, with the version that operators see and the result of the latest reload. */
+/**
+ * The configuration that a gateway decides by, with the version that operators see and the result of the
+ * latest reload.
+ */
 
 import type { Config } from '../config/config.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
@@ -16,7 +19,7 @@ export class ActiveConfig {
   #config: Config
   #version = 1
   #loadedAt = new Date()
-  /** Null unless the latest reload was refused. */
+  /** The latest reload if it was refused, or else null. */
   #refused: RefusedReload | null = null
 
   constructor(config: Config, metrics: FleetMetrics) {
@@ -50,7 +53,11 @@ export class ActiveConfig {
     this.#metrics.reloaded('ok')
   }
 
-  /** Counts a reload that changed nothing. @param faults lines, one at least */
+  /**
+   * Counts a reload that changed nothing.
+   *
+   * @param faults lines, one at least
+   */
   refused([first = '', ...more]: readonly string[]): void {
     this.#refused = { at: new Date(), faults: 1 + more.length, first }
     this.#metrics.reloaded('faulty')

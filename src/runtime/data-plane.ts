@@ -1,6 +1,6 @@
 /**
- * The data plane of one process: engine, upstreams, listener and metrics. The gateway has one in its own process, or
- * one in each worker.
+ * The data plane of one process: engine, upstreams, listener and metrics. The gateway has one in its own
+ * process, or one in each worker.
  */
 
 import type { AddressInfo } from 'node:net'
@@ -32,7 +32,10 @@ import type { Log } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { watchUpstreams } from '../telemetry/upstream-watch.ts'
 
-/** Of the listeners, the fronts in the order of the configuration; `decision`: null where there is none. */
+/**
+ * The addresses of listeners. `fronts` are in the order of the configuration; `decision` is null if it is not
+ * configured.
+ */
 export interface DataPlaneAddresses {
   readonly fronts: readonly AddressInfo[]
   readonly decision: AddressInfo | null
@@ -40,7 +43,7 @@ export interface DataPlaneAddresses {
 
 export interface DataPlaneOptions {
   readonly log: Log
-  /** What rate limits are shared by. */
+  /** The processes and instances that share the rate limits. */
   readonly limits: Surroundings
   readonly extensions: Extensions
 }
@@ -108,8 +111,10 @@ export class DataPlane {
   }
 
   /**
-   * Resolves with the addresses in the order of the configuration. Rejects with a SurroundingsFault when one can't be
-   * bound. @param shared the ports are shared with other workers
+   * Resolves with the addresses in the order of the configuration. Rejects with a SurroundingsFault when one
+   * can't be bound.
+   *
+   * @param shared whether the ports are shared with other workers
    */
   async listen(shared = false): Promise<DataPlaneAddresses> {
     const { config } = this.#compiled
@@ -149,8 +154,9 @@ export class DataPlane {
   }
 
   /**
-   * Compiles a configuration. Rejects, without any change, when the route tables or certificates are faulty. The returned function
-   * activates settings and tables together: each request sees either the old ones or the new.
+   * Compiles a configuration. Rejects, without any change, when the route tables or certificates are faulty.
+   * The returned function activates settings and tables together: each request sees either the old ones or
+   * the new.
    */
   async prepare(config: Config): Promise<() => void> {
     const compiled = await this.#decisionPoint.compile(config)
@@ -181,7 +187,7 @@ export class DataPlane {
     }
   }
 
-  /** The same tracer stays where its configuration is the same: its spans wait in its queue. */
+  /** The tracer stays if its configuration is the same, as spans wait in its queue. */
   async #tracerOf(config: Config): Promise<Tracer | null> {
     const { openTelemetry } = this.#compiled.config
     if (JSON.stringify(openTelemetry.traces) === JSON.stringify(config.openTelemetry.traces))
@@ -223,7 +229,7 @@ function adminSpacesOf({ tenants }: Config): string {
   return JSON.stringify([...tenants].map(([id, { adminSpace }]) => [id, adminSpace]))
 }
 
-/** TLS of each listener. Throws where OpenSSL refuses a certificate. */
+/** TLS of each listener. Throws if OpenSSL refuses a certificate. */
 function acceptorsOf(config: Config): (TlsAcceptor | null)[] {
   const secrets = firstSecrets(config)
   return config.listen.map(({ tls, http2 }) =>
@@ -251,7 +257,9 @@ function startChecks({ upstreams }: GatewayConfig): void {
   for (const upstream of upstreams.values()) upstream.start()
 }
 
-/** Ends what is left after `ms`, such as a connection that is still being opened for a client that has left. */
+/**
+ * Ends what is left after `ms`, such as a connection that is still being opened for a client that has left.
+ */
 async function closeUpstreams(upstreams: readonly Upstream[], ms: number): Promise<void> {
   const cutTimer = setTimeout(() => {
     for (const upstream of upstreams) void upstream.destroy()
@@ -280,7 +288,7 @@ function running(compiled: CompiledConfig, listener: UpstreamListener, tracer: T
   }
 }
 
-/** The code of the tracer is loaded only where tracing is on. */
+/** Loads the code of the tracer only if tracing is on. */
 async function openTracer(
   { openTelemetry: { traces } }: Config,
   { logger }: Log,

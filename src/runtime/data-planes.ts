@@ -1,4 +1,7 @@
-/** The gateway's data planes: one in this process, or one in each worker on a shared port (`worker-data-planes.ts`). */
+/**
+ * The gateway's data planes: one in this process, or one in each worker on a shared port
+ * (`worker-data-planes.ts`).
+ */
 
 import type { KeyUse } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
@@ -12,13 +15,23 @@ import type { Log } from '../telemetry/logger.ts'
 import { type Registry, textOf } from '../telemetry/metric-registry.ts'
 
 export interface DataPlanes {
-  /** Called once, after the first reading of the change feed. Rejects, with all workers ended, if one of them can't start. */
+  /**
+   * Called once, after the first reading of the change feed. Rejects, with all workers ended, if one of them
+   * can't start.
+   */
   listen(): Promise<DataPlaneAddresses>
   /** Processes that serve requests, and the configured number. */
   readonly workers: { readonly running: number; readonly size: number }
-  /** All or none: rejects, without any change, when one data plane can't activate the configuration. */
+  /**
+   * Activates a configuration in all data planes. Rejects, without any change, if one of them can't activate
+   * it.
+   */
   reload(config: Config): Promise<void>
-  /** In the Prometheus text format. @param own the gateway's registry */
+  /**
+   * The metrics in the Prometheus text format.
+   *
+   * @param own the gateway's registry
+   */
   metrics(own: Registry): Promise<string>
   /** The uses of API keys since the last call, also those of data planes that have closed. Never rejects. */
   takeKeyUses(): Promise<readonly KeyUse[]>
@@ -27,8 +40,8 @@ export interface DataPlanes {
 }
 
 /**
- * A data plane in this process, without IPC between a request and its decision. Rejects with a ConfigError if the route tables are
- * faulty.
+ * A data plane in this process, without IPC between a request and its decision. Rejects with a ConfigError if
+ * the route tables are faulty.
  */
 export async function openInProcess(
   config: Config,

@@ -1,6 +1,6 @@
 /**
- * The decision point of a process: the store, its memory, the lease on that memory, and a decision engine for each
- * configuration. It has no listener.
+ * The decision point of a process: the store, its memory, the lease on that memory, and a decision engine for
+ * each configuration. It has no listener.
  */
 
 import type { FleetView, Store } from '../../seats-admin/index.ts'
@@ -43,13 +43,13 @@ export interface CompiledConfig {
   readonly config: Config
   readonly table: RouteTable
   readonly engine: DecisionEngine
-  /** The candidate tables; null: there are none. */
+  /** The engine of the candidate tables; null: there are none. */
   readonly shadow: ShadowEngine | null
-  /** Null where no tenant has an identity provider. */
+  /** Sign-in; null if no tenant has an identity provider. */
   readonly signIn: SignIn | null
-  /** Null where no tenant has other issuers. */
+  /** The other issuers of tokens; null if no tenant has any. */
   readonly otherIssuers: OtherIssuers | null
-  /** Null where identity is not signed. */
+  /** The signer of identities; null if identity is not signed. */
   readonly identity: SignedIdentity | null
 }
 
@@ -60,9 +60,16 @@ export interface DecisionPointOptions {
   readonly ports: SignInPorts
   readonly memory: MemoryBounds
   readonly endpoints: MakeEndpoints
-  /** The fleet with the changes of a tenant. Rejects when the store, or the process that follows its feed, can't be asked. */
+  /**
+   * The fleet with the changes of a tenant. Rejects when the store, or the process that follows its feed,
+   * does not respond.
+   */
   readonly fleet: (tenant: string) => Promise<FleetView>
-  /** That of all workers of the instance. Left out: this process is alone. @param own that of this process */
+  /**
+   * The activity of all workers of the instance. Left out: this process is alone.
+   *
+   * @param own the activity of this process
+   */
   readonly gathered?: (own: ProcessActivity) => Activity
 }
 
@@ -73,9 +80,9 @@ export class DecisionPoint {
   readonly lookups = new CacheLookups()
   readonly keyUses = new KeyUses()
   readonly history = new History()
-  /** Input of the re-evaluation of open exchanges. */
+  /** The input of the re-evaluation of open exchanges. */
   readonly changes = new Changes()
-  /** Of this process. */
+  /** The activity of this process. */
   readonly activity = new ProcessActivity()
   readonly #gathered: Activity
   readonly #options: DecisionPointOptions
@@ -97,8 +104,8 @@ export class DecisionPoint {
   }
 
   /**
-   * For a command that makes one decision on the current state. It joins no fleet, so that writers need not wait for
-   * its acknowledgement. Rejects when the store can't be read.
+   * For a command that makes one decision on the current state. It joins no fleet, so that writers need not
+   * wait for its acknowledgement. Rejects when the store can't be read.
    */
   static async forOneDecision(
     store: Store,
@@ -180,8 +187,9 @@ export class DecisionPoint {
   }
 
   /**
-   * Where the live decision needed no credential, candidate tables may: they are judged without effects at an identity
-   * provider, and with caches of their own, so that no live request finds its credential evicted or its session used.
+   * Candidate tables may need a credential that the live decision did not. They decide without effects at an
+   * identity provider, and with caches of their own, so that they evict no credential and use no session of a
+   * live request.
    */
   #shadow(
     config: Config,
@@ -210,7 +218,7 @@ export class DecisionPoint {
     }
   }
 
-  /** OpenID Connect is loaded only where a tenant has a provider. */
+  /** Loads the code of OpenID Connect only if a tenant has a provider. */
   async #signIn(config: Config): Promise<SignIn | null> {
     if ([...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
     const { openSignIn } = await import('./sign-in.ts')
@@ -226,7 +234,9 @@ export class DecisionPoint {
     return openOtherIssuers(config, this.#options.ports.log, signIn?.providerToken ?? null)
   }
 
-  /** Built per configuration, so that a request sees the admin spaces and providers of its own configuration. */
+  /**
+   * Built per configuration, so that a request sees the admin spaces and providers of its own configuration.
+   */
   #builtIn(
     config: Config,
     { signIn, identity }: Pick<CompiledConfig, 'signIn' | 'identity'>,

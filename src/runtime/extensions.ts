@@ -1,6 +1,7 @@
 /**
- * What a gateway serves beside the requests that it decides and forwards: the interfaces of the core for it. `src/composition.ts`
- * passes the implementations to {@link startGateway} and to the workers, so that the core imports none of them.
+ * What a gateway serves beside the requests that it decides and forwards: the interfaces of the core for it.
+ * `src/composition.ts` passes the implementations to {@link startGateway} and to the workers, so that the
+ * core imports none of them.
  */
 
 import type { AddressInfo } from 'node:net'
@@ -26,7 +27,7 @@ export interface Extensions {
   readonly observeReloads: (log: Log, metrics: Pick<FleetMetrics, 'tablesChanged'>) => ReloadObserver
 }
 
-/** Answers other proxies and programs, which ask about requests that they forward themselves. */
+/** Answers the questions of other proxies and programs, about requests that they forward themselves. */
 export interface DecisionListener {
   readonly listener: Pick<RequestListener, 'connections' | 'memory'>
   readonly address: AddressInfo

@@ -1,6 +1,6 @@
 /**
- * The fleet node: the one process of an instance that follows the store's feed, exchanges messages with the other
- * instances, and holds the lock of an embedded store.
+ * The fleet node: the one process of an instance that follows the store's feed, exchanges messages with the
+ * other instances, and holds the lock of an embedded store.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -31,7 +31,7 @@ import type { Log } from '../telemetry/logger.ts'
 interface NodeParts {
   readonly active: ActiveConfig
   readonly store: Store
-  /** Null for a store that a fleet shares. */
+  /** The lock on an embedded store; null for a store that a fleet shares. */
   readonly lock: StoreLock | null
   readonly redis: RedisParts
   readonly log: Log
@@ -50,7 +50,7 @@ export class FleetNode {
   readonly #lock: StoreLock | null
   readonly #health: StoreHealth
   readonly #size: FleetSize
-  /** The newest call of {@link showGateway}: one runs at a time. */
+  /** Settles with the newest call of {@link showGateway}: one runs at a time. */
   #showing: Promise<void> = Promise.resolve()
 
   /** The feed is followed from {@link start} on. */
@@ -97,7 +97,10 @@ export class FleetNode {
     this.#pruning.unref()
   }
 
-  /** Another configuration is active: values in Redis are sealed with its secrets, and the next sign of life has its hash. */
+  /**
+   * Another configuration is active: values in Redis are sealed with its secrets, and the next sign of life
+   * has its hash.
+   */
   configured(): void {
     void this.#countInstances()
     this.#show()
@@ -108,12 +111,12 @@ export class FleetNode {
     return this.#active.config
   }
 
-  /** Live instances, at least one. Counted only where there are rate limits. */
+  /** The number of live instances, at least one. They are counted only if there are rate limits. */
   get size(): number {
     return this.#size.size
   }
 
-  /** The holder of a file's lock shows there what others show on the list of the store. */
+  /** Shows beside an embedded store what instances of a fleet show on the list of the store. */
   #show(): void {
     const { store } = this.#config
     if (store.kind !== 'sqlite') return
@@ -126,10 +129,10 @@ export class FleetNode {
   }
 
   /**
-   * This instance as it is now; the others on the list of the store as of their latest signs of life. Rejects when the store can't
-   * be read.
+   * This instance as it is now; the others on the list of the store as of their latest signs of life. Rejects
+   * when the store can't be read.
    *
-   * @param tenant whose changes are shown
+   * @param tenant the tenant of the changes
    */
   readonly view = async (tenant: string): Promise<FleetView> => {
     await this.instance.refresh()
@@ -155,8 +158,8 @@ export class FleetNode {
 
   /** The node's parts in `/readyz`. */
   get parts(): StoreParts & { readonly redis?: 'ok' | 'degraded' } {
-    const found = this.#health.parts
-    const store = this.instance.follower.follows ? found : { ...found, store: 'unavailable' }
+    const health = this.#health.parts
+    const store = this.instance.follower.follows ? health : { ...health, store: 'unavailable' }
     if (this.redis.cache === null) return store
     return { ...store, redis: this.redis.health?.up === true ? 'ok' : 'degraded' }
   }
@@ -186,7 +189,10 @@ const OWN_PROCESS = 0
 /** Milliseconds between deletions of what is old. */
 const PRUNE_EVERY = 5 * 60_000
 
-/** Monotonic ms before which no write is acknowledged: the previous owner, or its worker, may still hold a lease. */
+/**
+ * Monotonic ms before which no write is acknowledged: the previous owner, or its worker, may still hold a
+ * lease.
+ */
 function acknowledgesFrom({ ownership }: Store, { logger }: Log): number {
   if (ownership?.alone !== false) return Number.NEGATIVE_INFINITY
   // Each first start after a bootstrap is one of these.

@@ -1,6 +1,6 @@
 /**
- * The number of live instances, by their signs of life in the store. Rate limits are divided by it where instances can't share
- * them.
+ * The number of live instances, by their signs of life in the store. Rate limits are divided by it if
+ * instances can't share them.
  */
 
 import type { InstanceList } from '../coherence/feeds.ts'
@@ -33,12 +33,12 @@ export class FleetSize {
     this.#now = now
   }
 
-  /** Live instances as of the last reading, at least one. */
+  /** The number of live instances as of the last reading, at least one. */
   get size(): number {
     return this.#size
   }
 
-  /** Reads the list from now on. Resolves with the first reading; nothing happens where it is read already. */
+  /** Reads the list periodically. Resolves with the first reading; does nothing if it has begun already. */
   async start(): Promise<void> {
     if (this.#list === null || this.#timer !== null) return
     this.#timer = setInterval(() => void this.read(), READ_EVERY).unref()
@@ -56,8 +56,8 @@ export class FleetSize {
     if (listed == null) return
     const now = this.#now()
     const signs = listed.map(({ id, beat }): [string, Sign] => {
-      const known = this.#signs.get(id)
-      return [id, known?.beat === beat ? known : { beat, at: now }]
+      const last = this.#signs.get(id)
+      return [id, last?.beat === beat ? last : { beat, at: now }]
     })
     this.#signs = new Map(signs)
     const live = [...this.#signs.values()].filter(({ at }) => now - at < SILENCE)

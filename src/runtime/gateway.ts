@@ -1,4 +1,7 @@
-/** A running gateway: reloads its configuration, shows its readiness, and closes. `start-gateway.ts` starts it. */
+/**
+ * A running gateway: reloads its configuration, shows its readiness, and closes. `start-gateway.ts` starts
+ * it.
+ */
 
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
@@ -17,7 +20,7 @@ export interface GatewayAddresses {
   readonly front: AddressInfo
   readonly fronts: readonly FrontAddress[]
   readonly ops: AddressInfo
-  /** Null without a listener for questions of other proxies. */
+  /** The address for questions of other proxies; null if that listener is not configured. */
   readonly decision: AddressInfo | null
 }
 
@@ -39,7 +42,10 @@ export class Gateway {
     this.#parts = parts
   }
 
-  /** The addresses of the listeners; actual ports where the configuration has 0. `front` is the first of `fronts`. */
+  /**
+   * The addresses of the listeners; with the actual ports if the configuration has 0. `front` is the first of
+   * `fronts`.
+   */
   get addresses(): GatewayAddresses {
     const { addresses, active } = this.#parts
     const fronts = addresses.fronts.map((address, at) => ({
@@ -63,8 +69,8 @@ export class Gateway {
 
   /**
    * Activates a configuration and its tables together: each request sees either the old ones or the new.
-   * Rejects, without any change, when the tables are faulty or a changed setting needs a restart. What changes by meaning is
-   * logged and counted later.
+   * Rejects, without any change, when the tables are faulty or a changed setting needs a restart. What
+   * changes by meaning is logged and counted later.
    */
   async reload(config: Config): Promise<void> {
     const { active, node, dataPlanes, reloads } = this.#parts
@@ -77,13 +83,22 @@ export class Gateway {
     reloads.begin(before, config)
   }
 
-  /** Counts a reload. @returns the version of the active configuration, which `/readyz` shows */
+  /**
+   * Counts a reload.
+   *
+   * @returns the version of the active configuration, which `/readyz` shows
+   */
   reloaded(): number {
     this.#parts.active.reloaded()
     return this.#parts.active.version
   }
 
-  /** Counts a reload that changed nothing. @param faults lines, one at least @returns the version of the active configuration */
+  /**
+   * Counts a reload that changed nothing.
+   *
+   * @param faults lines, one at least
+   * @returns the version of the active configuration
+   */
   reloadRefused(faults: readonly string[]): number {
     this.#parts.active.refused(faults)
     return this.#parts.active.version
@@ -108,8 +123,8 @@ export class Gateway {
   }
 
   /**
-   * `/readyz` reports draining at once. After `delay` ms the listener closes, and requests in flight have `drain` ms.
-   * Then everything is closed and on disk. Further calls return the same promise.
+   * `/readyz` reports draining at once. After `delay` ms the listener closes, and requests in flight have
+   * `drain` ms. Then everything is closed and on disk. Further calls return the same promise.
    */
   close(drain: number, delay = 0): Promise<void> {
     this.#closing ??= this.#close(drain, delay)

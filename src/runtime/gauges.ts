@@ -43,20 +43,24 @@ export function addInstanceGauges(
   metrics.gauge('seatgate_config_version', 'Increases with each successful reload.', () => active.version)
   metrics.gauge(
     'seatgate_config_files_ok',
-    '0 from a refused reload until the files are corrected. Meanwhile, a restart would fail, or use what was refused.',
+    '0 from a refused reload until the files are corrected. Until then, a restart would fail, or use what was refused.',
     () => Number(active.filesAreValid),
   )
   metrics.gauge(
     'seatgate_feed_age_seconds',
-    'Age of the latest reading of the change feed. A lease lasts 1 second.',
+    'Age of the latest reading of the change feed. A lease lasts 1 second: with an older reading, each decision waits for the store.',
     () => follower.age / 1000,
   )
   metrics.gauge(
     'seatgate_instance_seq',
-    'Sequence number of the latest change that this instance has read.',
+    'Sequence number of the latest change that this instance has read. If it stays below that of other instances, this one does not reach the store.',
     () => follower.position?.seq ?? 0,
   )
-  metrics.gauge('seatgate_workers', 'Number of processes that serve requests.', workers)
+  metrics.gauge(
+    'seatgate_workers',
+    'Number of processes that serve requests. Fewer than configured means that workers end: the log says why.',
+    workers,
+  )
   if (node.redis.cache !== null)
     metrics.gauge('seatgate_redis_up', '1 while Redis accepts reads and writes and delivers messages.', () =>
       Number(node.parts.redis === 'ok'),
@@ -92,8 +96,10 @@ export function addDataPlaneGauges(
     () => lease.seq,
     'min',
   )
-  metrics.gauge('seatgate_log_lines_dropped', 'Log lines dropped because their reader stalled.', () =>
-    log.dropped(),
+  metrics.gauge(
+    'seatgate_log_lines_dropped',
+    'Log lines dropped because their reader stalled. Look at the reader, or at the disk of the log.',
+    () => log.dropped(),
   )
   metrics.gauge('seatgate_memory_seat_names', 'Seat names held in memory.', () => memory.sizes.names)
   metrics.gauge('seatgate_memory_seats', 'Seats held in memory by id.', () => memory.sizes.seats)
@@ -101,7 +107,7 @@ export function addDataPlaneGauges(
   metrics.gauge('seatgate_memory_sessions', 'Sign-in sessions held in memory.', () => memory.sizes.sessions)
   metrics.gauge(
     'seatgate_store_reads_waiting',
-    "Reads of Seats, API keys and sessions that are waiting for their tenant's turn.",
+    "Reads of Seats, API keys and sessions that are waiting for their tenant's turn. If it grows, the store is slow, or memory.seats is small.",
     () => memory.waiting,
   )
   metrics.gauge(

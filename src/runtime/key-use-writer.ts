@@ -1,6 +1,6 @@
 /**
- * Writes the last uses of API keys to the store, in the background. What could not be written is tried again in the next
- * round; what a crash loses is not written.
+ * Writes the last uses of API keys to the store, in the background. What could not be written is tried again
+ * in the next round; what a crash loses is not written.
  */
 
 import type { KeyUse, Store } from '../../seats-admin/index.ts'
@@ -18,11 +18,11 @@ export interface KeyUseWriterOptions {
 
 const EVERY = 60_000
 const EVERY_OF_KEY = 5 * 60_000
-/** Keys of a statement. */
+/** The most keys of a statement. */
 const BATCH = 1000
-/** Keys that wait, and keys whose last write is remembered. */
+/** The most keys that wait, and the most keys whose last write is remembered. */
 const MAX_KEYS = 100_000
-/** Milliseconds of the last round, which an orderly end waits for. */
+/** The most milliseconds of the last round, which an orderly end waits for. */
 const LAST_ROUND = 2000
 
 export class KeyUseWriter {
@@ -40,7 +40,7 @@ export class KeyUseWriter {
     this.#timer.unref()
   }
 
-  /** Number of keys that wait. */
+  /** The number of keys that wait. */
   get waiting(): number {
     return this.#waiting.size
   }
@@ -60,7 +60,7 @@ export class KeyUseWriter {
     await this.#next(true)
   }
 
-  /** One round at a time: a store that is slow has no second one to answer. */
+  /** One round at a time: a slow store gets no second one. */
   #next(all: boolean): Promise<void> {
     this.#round ??= this.#write(all).finally(() => {
       this.#round = null
@@ -79,8 +79,8 @@ export class KeyUseWriter {
 
   #add(use: KeyUse): void {
     const key = `${use.tenant}/${use.id}`
-    const known = this.#waiting.get(key)
-    if (known === undefined ? this.#waiting.size < MAX_KEYS : known.at < use.at) this.#waiting.set(key, use)
+    const last = this.#waiting.get(key)
+    if (last === undefined ? this.#waiting.size < MAX_KEYS : last.at < use.at) this.#waiting.set(key, use)
   }
 
   #writtenSince(key: string, now: number): boolean {
@@ -103,7 +103,7 @@ export class KeyUseWriter {
     return true
   }
 
-  /** Once until a write succeeds. */
+  /** Logs the first failure until a write succeeds. */
   #failed(cause: unknown): void {
     if (!this.#failing)
       this.#options.log.logger.warn({ cause: String(cause) }, 'the last uses of API keys wait for the store')

@@ -7,8 +7,8 @@ import type { Log } from '../telemetry/logger.ts'
 import type { Channel } from './workers/channel.ts'
 
 /**
- * The lender in Redis, whose code is loaded only where Redis is configured; null without Redis. Logs when Redis is away and
- * when it is back, where there are limits in use.
+ * The lender in Redis, whose code is loaded only if Redis is configured; null without Redis. If limits are in
+ * use, it logs when Redis is away and when it is back.
  */
 export async function openLender(cache: SharedCache | null, { logger }: Log): Promise<Lender | null> {
   if (cache === null) return null

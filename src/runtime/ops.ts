@@ -1,4 +1,7 @@
-/** The operators' listener: `/livez`, `/readyz`, `/metrics`. It requires no credential: keep it off the internet. */
+/**
+ * The operators' listener: `/livez`, `/readyz`, `/metrics`. It requires no credential: keep it off the
+ * internet.
+ */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressInfo, isIP, isIPv6 } from 'node:net'
@@ -7,11 +10,11 @@ import { type Listener, listen } from '../http/server/listen.ts'
 import { createServer } from '../lib/node-http.ts'
 
 export interface OpsSource {
-  /** Readiness of each part. */
+  /** The readiness of each part. */
   readiness(): { readonly ready: boolean; readonly parts: Readonly<Record<string, unknown>> }
-  /** Prometheus text format, with its content type. */
+  /** The metrics in the Prometheus text format, with its content type. */
   metrics(): Promise<{ type: string; text: string }>
-  /** Host names that are accepted besides addresses and `localhost`: in lower case, without port. */
+  /** The host names that are accepted besides addresses and `localhost`: in lower case, without port. */
   hosts(): readonly string[]
 }
 
@@ -39,7 +42,8 @@ export async function openOps(address: Address, source: OpsSource): Promise<List
     return text(response, 404, '/livez, /readyz, /metrics\n')
   })
   await listen(server, address)
-  // Accepting fails when the process has no file descriptors left: an unhandled error event would end the process.
+  // Accepting fails when the process has no file descriptors left: an unhandled error event would end the
+  // process.
   server.on('error', () => {})
   return {
     address: server.address() as AddressInfo,
@@ -53,9 +57,9 @@ export async function openOps(address: Address, source: OpsSource): Promise<List
 const MISDIRECTED = 'This listener accepts IP addresses, localhost and the names in ops_hosts as Host.\n'
 
 /**
- * Protects against DNS rebinding: a website whose name resolves to this address could read responses as same-origin,
- * and its browser sends the site's name in Host. An IP address can't be such a site. HTTP/1.0 has no Host, and no
- * browser uses it.
+ * Protects against DNS rebinding: a website whose name resolves to this address could read responses as
+ * same-origin, and its browser sends the site's name in Host. An IP address can't be such a site. HTTP/1.0
+ * has no Host, and no browser uses it.
  */
 function hasAcceptedHost({ headersDistinct }: IncomingMessage, names: readonly string[]): boolean {
   const [value, ...more] = headersDistinct.host ?? []

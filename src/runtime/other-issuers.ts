@@ -29,10 +29,10 @@ export function openOtherIssuers(
     limits: { ...providerLimits, proxies },
   })
   const verify: OtherIssuer = async (text, requestId) => {
-    const found = await issuers.verify(text, requestId)
+    const token = await issuers.verify(text, requestId)
     // A provider may be the issuer too, of tokens for another audience.
-    if (found === null || found === otherAudience) return (await providerToken?.(text, requestId)) ?? found
-    return found instanceof Refusal ? found : verifiedToken(found, 'issuer', REVERIFY)
+    if (token === null || token === otherAudience) return (await providerToken?.(text, requestId)) ?? token
+    return token instanceof Refusal ? token : verifiedToken(token, 'issuer', REVERIFY)
   }
   return { verify, close: () => issuers.close() }
 }

@@ -1,4 +1,7 @@
-/** What the fleet node has of Redis, and what the log says about it. The client is loaded only when Redis is configured. */
+/**
+ * What the fleet node has of Redis, and what the log says about it. The client is loaded only when Redis is
+ * configured.
+ */
 
 import { systemClock } from '../coherence/clock.ts'
 import { type Config, firstSecrets } from '../config/config.ts'
@@ -15,11 +18,11 @@ import { codeOf } from './surroundings/fault.ts'
 import { redisMessage } from './surroundings/redis-fault.ts'
 import type { Log } from '../telemetry/logger.ts'
 
-/** Null, or of this process, without Redis. */
+/** Without Redis, `ephemeral` is in memory of this process, and the other parts are null. */
 export interface RedisParts {
   readonly cache: SharedCache | null
   readonly bus: RedisBus | null
-  /** Used states of sign-in. */
+  /** The used states of sign-in. */
   readonly ephemeral: Ephemeral
   readonly health: RedisHealth | null
   close(): void
@@ -56,10 +59,12 @@ export async function openRedis(config: Config, log: Log): Promise<RedisParts> {
 
 /** Milliseconds between log lines about the same fault of Redis. */
 const WARN_EVERY = 30_000
-/** Faults that are told apart. */
+/** The most kinds of faults that have lines of their own. */
 const MAX_FAULTS = 50
 
-/** Each kind of fault has lines of its own: that of a lost connection must not hide why Redis refuses. */
+/**
+ * Each kind of fault has lines of its own: the line about a lost connection must not hide why Redis refuses.
+ */
 function redisLog(config: Config, { logger }: Log) {
   /** Monotonic ms of the last line, by fault. */
   const written = new Map<string, number>()
@@ -76,7 +81,10 @@ function redisLog(config: Config, { logger }: Log) {
       logger.warn({ cause: redisMessage(config, cause), ...refusal }, 'the gateway continues without Redis')
     },
 
-    /** Reads, writes and messages work. After a loss of less than a second, the lines stay as rare as they are. */
+    /**
+     * Reads, writes and messages work. After a loss of less than a second, the lines stay as rare as they
+     * are.
+     */
     recovered(wasDown: boolean): void {
       if (warned) logger.info('Redis is used again')
       warned = false

@@ -1,17 +1,19 @@
 /**
- * What a gateway deletes from the store because it is old: sign-in sessions that have ended, and entries of the audit. The newest
- * entries are named in the log.
+ * What a gateway deletes from the store because it is old: sign-in sessions that have ended, and entries of
+ * the audit. The newest entries are named in the log.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditStore, Store } from '../../seats-admin/index.ts'
 import type { Log } from '../telemetry/logger.ts'
 
-/** Sessions of one round, and ms that ended ones are kept. */
+/** The most sessions of one round, and the ms that ended ones are kept. */
 const SESSIONS = 1000
 const SESSION_RETENTION = 24 * 3_600_000
 
-/** Entries of one transaction, so that no write waits long, and milliseconds between transactions. */
+/**
+ * The most entries of one transaction, so that no write waits long, and milliseconds between transactions.
+ */
 const ENTRIES = 100
 const PAUSE = 100
 
@@ -28,7 +30,7 @@ export class AuditKeeping {
     this.#log = log
   }
 
-  /** The newest entry of each tenant: entries that are cut off later are missed. Never rejects. */
+  /** Logs the newest entry of each tenant, which shows whether entries are cut off later. Never rejects. */
   async logHeads(tenants: Iterable<string>): Promise<void> {
     try {
       for (const tenant of tenants) {
@@ -42,7 +44,11 @@ export class AuditKeeping {
     }
   }
 
-  /** Never rejects: a failure is retried in the next round. @param before ms since the epoch */
+  /**
+   * Never rejects: a failure is retried in the next round.
+   *
+   * @param before ms since the epoch
+   */
   async deleteOlder(before: number): Promise<void> {
     if (this.#deleting) return
     this.#deleting = true
@@ -68,8 +74,9 @@ export class AuditKeeping {
 /**
  * One round. Never rejects: a failure is retried in the next one.
  *
- * What is old is so by the clock of the store too. One instance whose clock is ahead would otherwise delete for good what all
- * others keep. An SQLite store has the clock of its machine, so that this makes no difference there.
+ * What is old is so by the clock of the store too. One instance whose clock is ahead would otherwise delete
+ * for good what all others keep. An SQLite store has the clock of its machine, so that this makes no
+ * difference there.
  */
 export async function deleteOld(
   { clock, sessions }: Pick<Store, 'clock' | 'sessions'>,

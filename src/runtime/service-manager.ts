@@ -1,10 +1,11 @@
 /**
- * Reports the state of the service to systemd (sd_notify), for `Type=notify` and `WatchdogSec`. Does nothing where
- * NOTIFY_SOCKET is not set.
+ * Reports the state of the service to systemd (sd_notify), for `Type=notify` and `WatchdogSec`. Does nothing
+ * if NOTIFY_SOCKET is not set.
  *
- * Each message is sent by a `systemd-notify` process: Node.js has no Unix datagram sockets, and the npm packages that
- * add them compile C++ when they are installed. `systemd-notify` is a part of systemd, so it exists wherever the socket
- * does. The sender is a child of the main process, which systemd accepts with `NotifyAccess=all` only.
+ * Each message is sent by a `systemd-notify` process: Node.js has no Unix datagram sockets, and the npm
+ * packages that add them compile C++ when they are installed. `systemd-notify` is a part of systemd, so it
+ * exists wherever the socket does. The sender is a child of the main process, which systemd accepts with
+ * `NotifyAccess=all` only.
  */
 
 import { execFile } from 'node:child_process'
@@ -46,7 +47,7 @@ export class ServiceManager {
   }
 
   /**
-   * Resolves once systemd knows, or can't be told.
+   * Resolves once systemd has the message, or the message has failed.
    *
    * @param timeout ms that the stop may take, whatever `TimeoutStopSec` says
    */
@@ -57,8 +58,8 @@ export class ServiceManager {
   /**
    * Sends WATCHDOG=1 at half of the watchdog's interval. A blocked event loop sends none.
    *
-   * @param healthy whether the process does its work; what a restart can't repair, such as a store that is away, is no
-   *   reason for false
+   * @param healthy whether the process does its work; what a restart can't repair, such as a store that is
+   *   away, is no reason for false
    */
   watch(healthy: () => boolean): void {
     const interval = watchdogInterval(this.#env)
@@ -86,7 +87,10 @@ export class ServiceManager {
   }
 }
 
-/** @returns why it failed, or null. @param env nothing else of the environment: it has secrets */
+/**
+ * @param env nothing else of the environment, which has secrets
+ * @returns why it failed, or null
+ */
 function systemdNotify(assignments: readonly string[], env: NodeJS.ProcessEnv): Promise<string | null> {
   const lines = assignments.map((each) => each.replaceAll(/\s+/g, ' '))
   return new Promise((resolve) => {
@@ -101,8 +105,8 @@ function extension(timeout: number): string {
 }
 
 /**
- * Milliseconds; null without a watchdog. WATCHDOG_PID is this process, or its parent where another Node.js has handed
- * over to this one (`src/cli/seatgate.js`).
+ * Milliseconds; null without a watchdog. WATCHDOG_PID is this process, or its parent if another Node.js has
+ * started this one.
  */
 function watchdogInterval({ WATCHDOG_USEC, WATCHDOG_PID = String(pid) }: NodeJS.ProcessEnv): number | null {
   const interval = Number(WATCHDOG_USEC) / 1000

@@ -16,14 +16,17 @@ import type { OtherUserPage, SignInRedirect } from '../pipeline/stages/refuse-de
 import type { SeatMemory } from '../decision/seats/memory.ts'
 import { verifiedToken } from './other-issuers.ts'
 
-/** Milliseconds: bounds how long tokens of a key count that the provider has withdrawn. */
+/** Milliseconds that a verified token counts, even if the provider has withdrawn its key. */
 const CACHE_FOR = 10 * 60_000
-/** Bytes of the cookies of pending sign-ins: nginx takes 8 KiB of a header line, and other cookies need room too. */
+/**
+ * The most bytes of the cookies of pending sign-ins: nginx takes 8 KiB of a header line, and other cookies
+ * need room too.
+ */
 const SIGN_IN_COOKIES = 4096
 
 /** The dependencies of sign-in, besides the store. */
 export interface SignInPorts {
-  /** Used states of sign-in. */
+  /** The used states of sign-in. */
   readonly ephemeral: Ephemeral
   readonly log: OidcLog
 }
@@ -72,8 +75,8 @@ export function openSignIn(config: Config, parts: SignInOptions) {
   const otherUserPage: OtherUserPage = (refusal, tenant, { method, target, rawHeaders }) =>
     shows(method, rawHeaders) ? oidc.otherUserPage(refusal, tenant, target) : refusal
   const providerToken: OtherIssuer = async (text, requestId) => {
-    const found = await oidc.verifyProviderToken(text, requestId)
-    return found === null || found instanceof Refusal ? found : verifiedToken(found, 'bearer', CACHE_FOR)
+    const token = await oidc.verifyProviderToken(text, requestId)
+    return token === null || token instanceof Refusal ? token : verifiedToken(token, 'bearer', CACHE_FOR)
   }
   /** Authentication by the session cookie. */
   const sessions = (renew: SessionOptions['renew']) =>
@@ -86,11 +89,11 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     })
   return {
     cookies: sessions(oidc.renew),
-    /** The same without effects at the provider: rejects where the session would be renewed. */
+    /** The same without effects at the provider: rejects if the session is due for renewal. */
     passiveCookies: sessions(() => Promise.reject(new Error('the session is due for renewal'))),
     serve: ((request) => oidc.serve(request)) satisfies PublicHandler,
     ports: { signIn: redirect, otherUserPage },
-    /** Null where no tenant accepts such tokens. */
+    /** Verifies tokens of the tenants' providers; null if no tenant accepts them. */
     providerToken: tenants.some((tenant) => tenant.oidc.acceptProviderTokens) ? providerToken : null,
     /** Resolves once no request to a provider is in flight. */
     close: () => oidc.close(),
@@ -122,14 +125,14 @@ export async function seatsByName(
   names: readonly string[],
 ) {
   const distinct = [...new Set(names)]
-  const found = []
+  const seats = []
   // A claim may name 1,000 Seats: small groups let the sign-ins of one tenant take turns.
   for (let at = 0; at < distinct.length; at += CONCURRENT_READS) {
     const reading = distinct.slice(at, at + CONCURRENT_READS).map((name) => memory.spacesByName(tenant, name))
-    for (const seat of await Promise.all(reading)) if (seat !== null) found.push(seat)
+    for (const seat of await Promise.all(reading)) if (seat !== null) seats.push(seat)
   }
-  return found
+  return seats
 }
 
-/** Concurrent reads of one sign-in. */
+/** The concurrent reads of one sign-in. */
 const CONCURRENT_READS = 4

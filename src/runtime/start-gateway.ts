@@ -1,6 +1,7 @@
 /**
- * The start of a gateway, from a configuration to listening. Each step of {@link startGateway} opens one thing; a fault in any step
- * closes what is open. A gateway is one instance of a fleet: this process, with the data plane in it or in workers.
+ * The start of a gateway, from a configuration to listening. Each step of {@link startGateway} opens one
+ * thing; a fault in any step closes what is open. A gateway is one instance of a fleet: this process, with
+ * the data plane in it or in workers.
  */
 
 import {
@@ -28,9 +29,10 @@ import { explainListening } from './surroundings/listener-fault.ts'
 import { explainStore } from './surroundings/store-fault.ts'
 
 /**
- * Opens the store, compiles the tables and listens. Waits up to `startup_timeout` for a store that is slow or away; the operators'
- * listener responds before that. Rejects, with nothing left open, when a step fails: with a SurroundingsFault for a store or an
- * address that can't be used, and with a ConfigError for faulty tables.
+ * Opens the store, compiles the tables and listens. Waits up to `startup_timeout` for a store that is slow or
+ * away; the operators' listener responds before that. Rejects, with nothing left open, when a step fails:
+ * with a SurroundingsFault for a store or an address that can't be used, and with a ConfigError for faulty
+ * tables.
  */
 export async function startGateway(config: Config, log: Log, composition: Composition): Promise<Gateway> {
   const { store: location } = config
@@ -78,7 +80,8 @@ export async function startGateway(config: Config, log: Log, composition: Compos
     opened.add(() => node.close())
     addInstanceGauges(metrics, active, node, () => dataPlanes?.workers.running ?? 0)
 
-    // 5. The data planes, with their compiled tables. The last uses of API keys are written after the last decision.
+    // 5. The data planes, with their compiled tables. The last uses of API keys are written after the last
+    //   decision.
     const planes = await openDataPlanes(config, node, log, composition)
     const keyUses = new KeyUseWriter({ store, take: () => planes.takeKeyUses(), log })
     opened.add(() => keyUses.close())

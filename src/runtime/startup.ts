@@ -1,6 +1,7 @@
 /**
- * Retries at start-up while the store is slow or away. Logs once a second what it waits for, and gives up at a bound. A
- * store that reports that it is unusable, and a file that another gateway uses, end the start at once.
+ * Retries at start-up while the store is slow or away. Logs once a second what it waits for, and gives up at
+ * a bound. A store that reports that it is unusable, and a file that another gateway uses, end the start at
+ * once.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -18,7 +19,7 @@ const LOG_EVERY = 1000
 /** The store did not become usable in time. */
 export class StartupTimeout extends SurroundingsFault {}
 
-/** Until the first attempt fails. */
+/** The cause until the first attempt fails. */
 const NO_RESPONSE = new StoreUnavailable('the store has not responded yet', { fault: 'timeout' })
 
 /** Transient faults: a store that is slow, busy or away may recover by itself. */
@@ -35,7 +36,7 @@ export class Startup {
   readonly #startedAt = performance.now()
   readonly #settings: StartupSettings
   readonly #log: Log
-  /** Why the latest attempt failed; null: the start does not wait for the store. */
+  /** The failure of the latest attempt; null if the start does not wait for the store. */
   #latest: StoreUnavailable | null = null
 
   /** `startup_timeout` runs from now on, for the whole start. */
@@ -44,14 +45,14 @@ export class Startup {
     this.#log = log
   }
 
-  /** What the start waits for; null: not for the store. */
+  /** The message of what the start waits for; null if it does not wait for the store. */
   get waitingFor(): string | null {
     return this.#latest?.message ?? null
   }
 
   /**
-   * Attempts until one succeeds. Rejects with a SurroundingsFault for a fault of the store that is not transient, and with
-   * a {@link StartupTimeout} at the bound.
+   * Attempts until one succeeds. Rejects with a SurroundingsFault for a fault of the store that is not
+   * transient, and with a {@link StartupTimeout} at the bound.
    *
    * @param dispose disposes of the value of an attempt that succeeds too late
    */

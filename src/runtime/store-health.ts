@@ -3,7 +3,7 @@
 import type { HealthState } from '../../seats-admin/index.ts'
 import type { Log } from '../telemetry/logger.ts'
 
-/** `ok`, or `failing: ` and the fault. `store`: the reads that decisions depend on. */
+/** Each part is `ok`, or `failing: ` and the fault. `store` is about the reads that decisions depend on. */
 export interface StoreParts {
   readonly store: string
   readonly store_lists: string

@@ -1,4 +1,6 @@
-/** Data planes in workers: a pool of processes that share one port and activate each configuration together. */
+/**
+ * Data planes in workers: a pool of processes that share one port and activate each configuration together.
+ */
 
 import type { HealthState, KeyUse } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
@@ -40,12 +42,12 @@ export class WorkerDataPlanes implements DataPlanes {
   readonly #activity: GatheredActivity
   readonly #builtInPaths: Composition['extensions']['builtInPaths']
   #config: Config
-  /** Number of the configuration; `#versions` has the number that each worker runs. */
+  /** The number of the configuration; `#versions` has the number that each worker runs. */
   #version = 1
   readonly #versions = new Map<number, number>()
   /** Empty before the first worker listens, and then those of the first one. */
   #addresses: DataPlaneAddresses = { fronts: [], decision: null }
-  /** Of workers that have responded, or ended in order. */
+  /** The uses of workers that have responded, or ended in order. */
   #keyUses: KeyUse[] = []
 
   /** Workers start with {@link listen}. */
@@ -116,7 +118,10 @@ export class WorkerDataPlanes implements DataPlanes {
     return { running: this.#pool.workers.length, size: this.#pool.size }
   }
 
-  /** Two phases: all workers compile, then all activate. Workers that start meanwhile are updated afterwards. */
+  /**
+   * Two phases: all workers compile, then all activate. Workers that have started since then are updated
+   * after that.
+   */
   async reload(config: Config): Promise<void> {
     const workers = this.#pool.workers
     const prepared = await Promise.allSettled(
@@ -133,7 +138,7 @@ export class WorkerDataPlanes implements DataPlanes {
     await Promise.allSettled(this.#pool.workers.map((worker) => this.#update(worker)))
   }
 
-  /** Those of the compiled table. */
+  /** The ids of the routes of the compiled table. */
   #routeIds({ routes, api }: Config): ReadonlySet<string> {
     return new Set([...routes.map(entryId), ...this.#builtInPaths(api).map(({ id }) => id)])
   }
@@ -206,8 +211,8 @@ export class WorkerDataPlanes implements DataPlanes {
 }
 
 /**
- * Sockets of the same user can share a port (SO_REUSEPORT), so another gateway on it would go unnoticed, and each would
- * get half of the connections. A socket that does not share fails where another one listens.
+ * Sockets of the same user can share a port (SO_REUSEPORT), so another gateway on it would go unnoticed, and
+ * each would get half of the connections. A socket that does not share fails if another one listens.
  */
 async function refuseTaken(config: Config): Promise<void> {
   const { listen: listeners, decision, sources } = config
@@ -225,7 +230,7 @@ async function probe(address: Address, source: SettingSource): Promise<void> {
 /** A worker's response once it has started. */
 interface Started {
   readonly addresses: DataPlaneAddresses
-  /** Of the configuration that it runs. */
+  /** The number of the configuration that it runs. */
   readonly version: number
 }
 
@@ -255,7 +260,11 @@ class MergedMetrics {
     this.#latest.delete(member)
   }
 
-  /** In the Prometheus text format. @param own the primary's metrics */
+  /**
+   * The metrics in the Prometheus text format.
+   *
+   * @param own the primary's metrics
+   */
   async text(own: Snapshot): Promise<string> {
     await this.#adding
     const all = [own, ...this.#latest.values()]

@@ -1,6 +1,6 @@
 /**
- * Decides questions by the functions that decide requests: the Seats of the subject are resolved from the memory of the
- * process under its lease, or from the store, and `authorize` compares them. No answer is kept.
+ * Decides questions by the functions that decide requests: the Seats of the subject are resolved from the
+ * memory of the process under its lease, or from the store, and `authorize` compares them. No answer is kept.
  */
 
 import { authorize } from '../../decision/authorize.ts'
@@ -30,7 +30,7 @@ export class Decisions {
     this.#deps = deps
   }
 
-  /** Rejects when the store can't be asked. */
+  /** Rejects when the store can't be read. */
   async decide(question: Question): Promise<Reason> {
     const needed = neededFor(question, this.#deps.index(), this.#tenant)
     if (typeof needed === 'string') return needed
@@ -51,8 +51,8 @@ export class Decisions {
 
   #subject(entity: Entity): Subject | null {
     const key = `${entity.type}\0${entity.id}`
-    const known = this.#subjects.get(key)
-    if (known !== undefined) return known
+    const earlier = this.#subjects.get(key)
+    if (earlier !== undefined) return earlier
     const subject = subjectOf(entity, this.#tenant, this.#deps)
     this.#subjects.set(key, subject)
     return subject

@@ -16,19 +16,19 @@ import { routeIndex } from './route-index.ts'
 import { search } from './search.ts'
 import type { HolderMemory } from './subjects.ts'
 
-/** Bytes of a request body. */
+/** The most bytes of a request body. */
 export const MAX_BODY = 1024 * 1024
 
 export interface AuthzenDeps {
   readonly store: Pick<Store, 'readUser' | 'listSeats' | 'listApiKeys' | 'listUsers'>
   readonly memory: HolderMemory
   readonly lease: MemoryLease
-  /** Those that decide requests. */
+  /** The tables that decide requests. */
   readonly tables: Tables
   readonly tenants: ReadonlyMap<string, TenantConfig>
-  /** The origin of the listener as others reach it; null: there is no discovery. */
+  /** The origin of the listener as programs reach it; null: there is no discovery. */
   readonly url: string | null
-  /** ms since the epoch */
+  /** The time in ms since the epoch. */
   readonly now: () => number
 }
 
@@ -36,12 +36,12 @@ export function authzenTable(deps: AuthzenDeps): RouteTable {
   return compileTable([], new Map(), [...apiRoutes(deps), ...discoveryRoutes(deps.url)]).table
 }
 
-function apiRoutes(given: AuthzenDeps): Route[] {
-  const tables = () => given.tables
-  const permissions = requiredPermissions(() => given.tables.table.routes)
-  const deps = { ...given, index: routeIndex(tables), permissions: () => permissions().all }
+function apiRoutes(parts: AuthzenDeps): Route[] {
+  const tables = () => parts.tables
+  const permissions = requiredPermissions(() => parts.tables.table.routes)
+  const deps = { ...parts, index: routeIndex(tables), permissions: () => permissions().all }
   const decisions = (tenant: string) => new Decisions(tenant, deps)
-  const secretsOf = (tenant: string) => given.tenants.get(tenant)?.token.secrets ?? []
+  const secretsOf = (tenant: string) => parts.tenants.get(tenant)?.token.secrets ?? []
   return [
     apiRoute(EVALUATION_PATH, async ({ body, principal }) =>
       answered(await evaluate(body, decisions(principal.tenant)), (answer) => evaluationFields(body, answer)),
@@ -55,7 +55,7 @@ function apiRoutes(given: AuthzenDeps): Route[] {
       apiRoute(path, async ({ body, principal: { tenant } }) => {
         const asker = { tenant, secrets: secretsOf(tenant) }
         const answer = await search(body, sought, asker, decisions(tenant), deps)
-        return answered(answer, (found) => searchFields(body, sought, found))
+        return answered(answer, (page) => searchFields(body, sought, page))
       }),
     ),
   ]

@@ -1,4 +1,7 @@
-/** What was asked and answered, for the access log. The body was checked; texts are shortened, as they may have a megabyte. */
+/**
+ * The fields of the access log about questions and answers. The body is valid; texts are shortened, as they
+ * may have a megabyte.
+ */
 
 import { isJsonObject } from '../../lib/json.ts'
 import type { DecisionAnswer, EvaluationsAnswer } from './evaluations.ts'
@@ -7,7 +10,7 @@ import type { SearchAnswer } from './search.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Characters. */
+/** The most characters of a text. */
 const MAX_TEXT = 256
 
 /** One question with its decision; of several, how many there were and how many were allowed. */

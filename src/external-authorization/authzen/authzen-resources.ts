@@ -1,4 +1,4 @@
-/** The resources of questions: routes and permissions. What a decision on them requires. */
+/** The resources of questions, which are routes and permissions, and what a decision about them requires. */
 
 import { isPermission } from '../../../seats-admin/model/permission.ts'
 import { possibleSpaces } from '../../access/callable-routes.ts'
@@ -10,11 +10,14 @@ import type { RouteIndex } from './route-index.ts'
 /** What a subject needs for an action on a resource. */
 export interface Needed {
   readonly requirement: Requirement
-  /** Null: none is needed, or the question names none. */
+  /** The space; null if none is needed, or the question names none. */
   readonly space: string | null
 }
 
-/** @param tenant that of the subjects @returns a reason: no subject may do it */
+/**
+ * @param tenant the tenant of the subjects
+ * @returns the reason for a denial if no subject may do it
+ */
 export function neededFor(
   question: Omit<Question, 'subject'>,
   index: RouteIndex,
@@ -31,11 +34,14 @@ export function neededFor(
   return takesTenant(route, tenant) ? neededByRoute(route, space) : 'tenant_mismatch'
 }
 
-/** The space is that of the route where its table or its hosts determine it. */
+/**
+ * If the table or the hosts of a route determine its space, the question may leave it out, and must not
+ * contradict it.
+ */
 function neededByRoute(route: Route, space: string | null): Needed | Denial {
   const { requirement, space: source } = route
   if (!needsPermission(requirement)) return { requirement, space }
-  const asked = space ?? (source.kind === 'fixed' ? source.space : null)
-  if (asked !== null && !possibleSpaces(route)(asked)) return 'space_conflict'
-  return { requirement, space: asked }
+  const needed = space ?? (source.kind === 'fixed' ? source.space : null)
+  if (needed !== null && !possibleSpaces(route)(needed)) return 'space_conflict'
+  return { requirement, space: needed }
 }

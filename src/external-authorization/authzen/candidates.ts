@@ -11,36 +11,39 @@ import { EVERYTHING, SUBJECT_TYPES, type SubjectType } from './subjects.ts'
 export interface CandidateDeps {
   readonly store: Pick<Store, 'listSeats' | 'listApiKeys' | 'listUsers'>
   readonly index: () => RouteIndex
-  /** Permissions that routes ask for, and those of the gateway itself. */
+  /** The permissions that routes require, and those of the gateway itself. */
   readonly permissions: () => Iterable<string>
-  /** ms since the epoch */
+  /** The time in ms since the epoch. */
   readonly now: () => number
 }
 
 export interface Candidate {
   readonly question: Omit<Question, 'space'>
-  /** As the answer has it. */
+  /** The result as the answer has it. */
   readonly result: unknown
-  /** Its position in the order. */
+  /** The position in the order. */
   readonly key: string
 }
 
-/** The limit is at least 1. `next` is `after` of the following page; null at the end. A page may be short, or empty, although more follow. */
+/**
+ * Reads a page. The limit is at least 1. `next` is `after` of the following page; null at the end. A page may
+ * be short, or empty, although more follow.
+ */
 export type Candidates = (
   page: SearchPage,
 ) => Promise<{ readonly data: readonly Candidate[]; readonly next: string | null }>
 
 const none: Candidates = async () => ({ data: [], next: null })
 
-/** Of unknown types there are none. */
+/** The candidates of a search. An unknown type has none. */
 export function candidatesFor(
-  asked: SearchQuestion,
+  question: SearchQuestion,
   sought: Sought,
   tenant: string,
   deps: CandidateDeps,
 ): Candidates {
-  if (sought === 'subject') return subjects(asked, tenant, deps)
-  const { subject, action, resource } = asked
+  if (sought === 'subject') return subjects(question, tenant, deps)
+  const { subject, action, resource } = question
   if (sought === 'action')
     return inMemory(actionsOn(resource, deps.index()), (name) => ({
       question: { subject, action: name, resource },
@@ -48,14 +51,19 @@ export function candidatesFor(
       key: name,
     }))
   const { type } = resource
-  return inMemory(resourceIds(asked, deps), (id) => ({
+  return inMemory(resourceIds(question, deps), (id) => ({
     question: { subject, action, resource: { type, id } },
     result: { type, id },
     key: id,
   }))
 }
 
-/** A reload may have changed them since the page before: those behind its position follow. @param keys sorted */
+/**
+ * Pages of keys in memory. A reload may have changed them since the page before: the keys after its position
+ * follow.
+ *
+ * @param keys sorted
+ */
 function inMemory(keys: readonly string[], candidate: (key: string) => Candidate): Candidates {
   return async ({ limit, after }) => {
     const from = after === null ? 0 : keys.findIndex((key) => key > after)
@@ -82,16 +90,16 @@ function actionsOn({ type, id }: Question['resource'], index: RouteIndex): reado
   return entries === null ? [] : index.methods.filter((method) => index.entryFor(entries, method) !== null)
 }
 
-function subjects(asked: SearchQuestion, tenant: string, deps: CandidateDeps): Candidates {
-  const type = SUBJECT_TYPES.find((each) => each === asked.subject.type)
-  const needed = neededFor(asked, deps.index(), tenant)
+function subjects(question: SearchQuestion, tenant: string, deps: CandidateDeps): Candidates {
+  const type = SUBJECT_TYPES.find((each) => each === question.subject.type)
+  const needed = neededFor(question, deps.index(), tenant)
   if (type === undefined || typeof needed === 'string') return none
   const grant = grantOf(needed, deps.now())
   if (grant === 'space_missing') return none
-  const { action, resource } = asked
+  const { action, resource } = question
   return async (page) => {
-    const { found, next } = await listed(type, tenant, { ...page, scope: EVERYTHING, grant }, deps)
-    const data = found.map(({ key, ...result }) => {
+    const { holders, next } = await listed(type, tenant, { ...page, scope: EVERYTHING, grant }, deps)
+    const data = holders.map(({ key, ...result }) => {
       const question = { subject: { type, id: result.id }, action, resource }
       return { question, result, key }
     })
@@ -99,13 +107,16 @@ function subjects(asked: SearchQuestion, tenant: string, deps: CandidateDeps): C
   }
 }
 
-/** Null: no Seat is needed, so that all are candidates. `space_missing`: a Seat is needed, and no space is named. */
+/**
+ * Null: no Seat is needed, so that all are candidates. `space_missing`: a Seat is needed, and no space is
+ * named.
+ */
 function grantOf({ requirement, space }: Needed, now: number): Grant | null | 'space_missing' {
   if (!needsPermission(requirement)) return null
   return space === null ? 'space_missing' : { permission: requirement, space, now }
 }
 
-interface FoundSubject {
+interface Holder {
   readonly type: SubjectType
   readonly id: string
   readonly properties?: Readonly<Record<string, string>>
@@ -117,15 +128,15 @@ async function listed(
   tenant: string,
   page: Page,
   { store }: CandidateDeps,
-): Promise<{ found: FoundSubject[]; next: string | null }> {
+): Promise<{ holders: Holder[]; next: string | null }> {
   if (type === 'seat') {
     const { data, next } = await store.listSeats(tenant, page)
-    return { found: data.map(({ id, name }) => ({ type, id: name, properties: { id }, key: id })), next }
+    return { holders: data.map(({ id, name }) => ({ type, id: name, properties: { id }, key: id })), next }
   }
   if (type === 'api-key') {
     const { data, next } = await store.listApiKeys(tenant, page)
-    return { found: data.map(({ id, name }) => ({ type, id, properties: { name }, key: id })), next }
+    return { holders: data.map(({ id, name }) => ({ type, id, properties: { name }, key: id })), next }
   }
   const { data, next } = await store.listUsers(tenant, page)
-  return { found: data.map(({ sub }) => ({ type, id: sub, key: sub })), next }
+  return { holders: data.map(({ sub }) => ({ type, id: sub, key: sub })), next }
 }

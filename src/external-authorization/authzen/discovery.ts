@@ -1,4 +1,7 @@
-/** `GET /.well-known/authzen-configuration` (Authorization API 1.0, section 9), and the paths of all endpoints. */
+/**
+ * `GET /.well-known/authzen-configuration` (Authorization API 1.0, section 9), and the paths of all
+ * endpoints.
+ */
 
 import { ownRoute, type Route } from '../../model/route.ts'
 
@@ -18,15 +21,17 @@ export const AUTHZEN_PATHS: readonly string[] = [
   DISCOVERY_PATH,
 ]
 
-/** As logs and metrics name the endpoints. */
+/** The names of the endpoints in logs and metrics. */
 export const AUTHZEN_ROUTES: readonly string[] = AUTHZEN_PATHS.map(
   (path) => `${path === DISCOVERY_PATH ? 'GET' : 'POST'} ${path}`,
 )
 
 /**
- * The document contains addresses only, so no credential is needed. Nothing of a request goes into the document.
+ * The document contains addresses only, so no credential is needed. Nothing of a request goes into the
+ * document.
  *
- * @param url the origin of the listener; null: there is no document, as no other source of its addresses is safe
+ * @param url the origin of the listener; null: there is no document, as no other source of its addresses is
+ *   safe
  */
 export function discoveryRoutes(url: string | null): Route[] {
   if (url === null) return []

@@ -25,7 +25,7 @@ export interface EvaluationsAnswer {
   readonly evaluations: readonly DecisionAnswer[]
 }
 
-/** Rejects when the store can't be asked. */
+/** Rejects when the store can't be read. */
 export async function evaluate(body: unknown, decisions: Decisions): Promise<DecisionAnswer | Refusal> {
   if (!isJsonObject(body)) return notObject
   const reader = new BodyReader()
@@ -34,7 +34,7 @@ export async function evaluate(body: unknown, decisions: Decisions): Promise<Dec
   return answerTo(question, decisions)
 }
 
-/** Without items, or with none, as {@link evaluate}. Rejects when the store can't be asked. */
+/** As {@link evaluate} if the request has no items. Rejects when the store can't be read. */
 export async function evaluateAll(
   body: unknown,
   decisions: Decisions,
@@ -75,7 +75,7 @@ async function inOrder(
 async function answerToItem(item: unknown, defaults: Members, decisions: Decisions): Promise<DecisionAnswer> {
   if (!isJsonObject(item)) return denied('The item must be an object.')
   const reader = new BodyReader()
-  // Whole members: those of an item replace those of the request.
+  // A member of an item replaces that member of the request as a whole.
   const question = reader.question({ ...defaults, ...item })
   const [fault] = reader.faults
   if (fault !== undefined) return denied(`${fault.path} ${fault.message}.`)
@@ -107,7 +107,7 @@ function endOf(body: Members): ((decision: boolean) => boolean) | Refusal {
   return SEMANTICS.get(semantic) ?? wrong('/options/evaluations_semantic', `must be one of ${names}`)
 }
 
-/** A default that is no valid value fails the whole request, even where every item has its own. */
+/** A default that is no valid value fails the whole request, even if every item has its own. */
 function faultsOfDefaults(defaults: Members): Refusal | null {
   const reader = new BodyReader()
   reader.question(defaults)

@@ -1,7 +1,7 @@
 /**
- * Decides who may ask: the policy enforcement points (PEP). Their requests are those of the endpoints' own table, and the
- * decision engine judges them as any other: an API key as the bearer token, which must hold `access:evaluate` in the admin
- * space of its tenant.
+ * Decides which policy enforcement points (PEP) may send requests of AuthZEN. The decision engine decides
+ * these as any other, by the endpoints' own table: the bearer token is an API key that must hold
+ * `access:evaluate` in the admin space of its tenant.
  */
 
 import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
@@ -50,7 +50,10 @@ export class PepEngine extends DecisionEngine {
     return super.evaluate({ ...request, credentials: this.#inAdminSpace(request.credentials) }, stages)
   }
 
-  /** The space is that of the tenant that the key names, before it is known whether the key is genuine. */
+  /**
+   * Sets the space to the admin space of the tenant that the key names. The engine verifies the key after
+   * that.
+   */
   #inAdminSpace(credentials: Credentials): Credentials {
     const key = bearerOf(credentials)
     const tenant = typeof key === 'string' ? (parseApiKey(key)?.tenant ?? '') : ''
@@ -61,7 +64,7 @@ export class PepEngine extends DecisionEngine {
 
 const BEARER = /^Bearer +([^ ,]+)$/i
 
-/** A cookie is no credential here: no browser asks. */
+/** The API key. A cookie is no credential here, as no browser sends these requests. */
 function bearerOf({ apiKey, authorization }: Credentials): string | Refusal {
   const [line, ...others] = authorization
   if (others.length > 0 || (line !== undefined && apiKey.length > 0)) return twoCredentials

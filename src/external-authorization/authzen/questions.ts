@@ -1,6 +1,6 @@
 /**
- * Reads the bodies of AuthZEN requests (Authorization API 1.0, sections 5 to 8). Unknown members are ignored, as section 11.1.1
- * requires; a missing or wrongly typed one is a fault.
+ * Reads the bodies of AuthZEN requests (Authorization API 1.0, sections 5 to 8). Unknown members are ignored,
+ * as section 11.1.1 requires; a missing or wrongly typed one is a fault.
  */
 
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
@@ -19,7 +19,7 @@ export interface Question {
   /** The name of the action. */
   readonly action: string
   readonly resource: Entity
-  /** Null: neither the context nor the resource names one. */
+  /** The space; null if neither the context nor the resource names one. */
   readonly space: string | null
 }
 
@@ -28,18 +28,18 @@ export type Sought = 'subject' | 'resource' | 'action'
 
 /** A search: a question without the id of what is sought. */
 export interface SearchQuestion {
-  /** `id` is '' where subjects are sought. */
+  /** The subject; its `id` is '' if subjects are sought. */
   readonly subject: Entity
-  /** '' where actions are sought. */
+  /** The name of the action; '' if actions are sought. */
   readonly action: string
-  /** `id` is '' where resources are sought. */
+  /** The resource; its `id` is '' if resources are sought. */
   readonly resource: Entity
   readonly space: string | null
 }
 
-/** The page that a search asks for. */
-export interface AskedPage {
-  /** Null: left to the gateway. */
+/** The page that a search requests. */
+export interface PageRequest {
+  /** The most results; null: the gateway chooses. */
   readonly limit: number | null
   readonly token: string | null
 }
@@ -68,7 +68,7 @@ export class BodyReader {
     }
   }
 
-  page(members: Members): AskedPage {
+  page(members: Members): PageRequest {
     const page = this.object(members, 'page', '')
     const { limit = null, token = null } = page ?? {}
     if (limit !== null && !(Number.isSafeInteger(limit) && Number(limit) >= 0))
@@ -80,7 +80,11 @@ export class BodyReader {
     }
   }
 
-  /** The member as an object; null: it is missing, or a fault. @param at the JSON Pointer of its parent */
+  /**
+   * The member as an object; null if it is missing, or a fault.
+   *
+   * @param at the JSON Pointer of its parent
+   */
   object(members: Members, name: string, at: string): Members | null {
     const value = members[name]
     if (value === undefined) return null
@@ -89,16 +93,16 @@ export class BodyReader {
     return null
   }
 
-  /** The same by the context and by the properties of the resource, where both name one. */
+  /** The space that the context or the resource names. If both name one, it must be the same. */
   space(members: Members): string | null {
     const context = this.object(members, 'context', '')
     const resource = isJsonObject(members.resource) ? members.resource : {}
     const properties = isJsonObject(resource.properties) ? resource.properties : null
-    const asked = this.#space(context, '/context/space')
+    const ofContext = this.#space(context, '/context/space')
     const ofResource = this.#space(properties, '/resource/properties/space')
-    if (asked !== null && ofResource !== null && asked !== ofResource)
+    if (ofContext !== null && ofResource !== null && ofContext !== ofResource)
       this.#fault('/resource/properties/space', 'is another space than that of the context')
-    return asked ?? ofResource
+    return ofContext ?? ofResource
   }
 
   #space(members: Members | null, path: string): string | null {

@@ -1,6 +1,7 @@
 /**
- * The routes of a table by their pattern, as questions name them: `/v1/trainings/{id}`, behind the host of their table if it
- * has one: `api.example.com/v1/trainings/{id}`. Names of parameters do not matter, as they do not in matching.
+ * The routes of a table by their pattern, as questions name them: `/v1/trainings/{id}`, after the host of
+ * their table if it has one: `api.example.com/v1/trainings/{id}`. Names of parameters do not matter, as they
+ * do not in matching.
  */
 
 import type { Tables } from '../../access/tables.ts'
@@ -10,7 +11,7 @@ import type { Route } from '../../model/route.ts'
 /** Entries of one pattern, by method. */
 export type Entries = ReadonlyMap<string, Route>
 
-/** The gateway serves neither. */
+/** Methods that the gateway does not serve. */
 const UNSERVED: ReadonlySet<string> = new Set(['CONNECT', 'TRACE'])
 
 export class RouteIndex {
@@ -29,13 +30,14 @@ export class RouteIndex {
     for (const route of routes) for (const key of keysOf(route)) this.#add(key, route)
   }
 
-  /** Null: no entry has the pattern. */
+  /** The entries of a pattern; null if no entry has it. */
   entriesAt(pattern: string): Entries | null {
     return this.#entries.get(shapeOf(pattern)) ?? null
   }
 
   /**
-   * The entry that answers a method, as in matching: GET stands for HEAD, and `ANY` for every other accepted method.
+   * The entry that answers a method, as in matching: GET stands for HEAD, and `ANY` for every other accepted
+   * method.
    *
    * @returns null: none
    */
@@ -58,7 +60,7 @@ export function resourceId({ hosts, path }: Route): string {
   return hosts.length === 0 ? path : hostsLabel(hosts) + path
 }
 
-/** A table of several hosts is found by each of them, and by their label. */
+/** The keys of a route: one for each host of its table, and one for the label of all hosts. */
 function keysOf(route: Route): Set<string> {
   return new Set([resourceId(route), ...route.hosts.map((host) => host + route.path)])
 }
@@ -69,12 +71,12 @@ function shapeOf(pattern: string): string {
 
 /** The index of the tables that decide at the moment: made once for each. */
 export function routeIndex(tables: () => Tables): () => RouteIndex {
-  let of: Tables | null = null
+  let indexed: Tables | null = null
   let index: RouteIndex | null = null
   return () => {
     const now = tables()
-    if (index === null || now !== of) index = new RouteIndex(now)
-    of = now
+    if (index === null || now !== indexed) index = new RouteIndex(now)
+    indexed = now
     return index
   }
 }

@@ -1,29 +1,30 @@
 /**
- * Pages of a search. A token is sealed with the tenant's token secret and bound to the search, so that no one can make, change
- * or read one, and that it continues the same search only: its position may be an entity that the search does not name.
+ * Pages of a search. A token is sealed with the tenant's token secret and bound to the search, so that no one
+ * can make, change or read one, and that it continues the same search only: its position may be an entity
+ * that the search does not name.
  */
 
 import type { Refusal } from '../../model/errors.ts'
 import { open, seal } from '../../oidc/seal.ts'
-import { type AskedPage, invalid } from './questions.ts'
+import { type PageRequest, invalid } from './questions.ts'
 
 /** Results of a page. */
 const DEFAULT_LIMIT = 100
 export const MAX_LIMIT = 1000
-/** Characters. */
+/** The most characters of a token. */
 const MAX_TOKEN = 4096
 
 /** The search that a token belongs to. */
 export interface SearchScope {
-  /** Of the tenant; the first seals. */
+  /** The secrets of the tenant; the first one seals. */
   readonly secrets: readonly Uint8Array[]
-  /** Tenant, kind of search and question. */
+  /** The tenant, the kind of search and the question. */
   readonly bound: readonly unknown[]
 }
 
 export interface SearchPage {
   readonly limit: number
-  /** Null: from the beginning. */
+  /** The position after which the page begins; null: at the beginning. */
   readonly after: string | null
 }
 
@@ -32,8 +33,8 @@ const otherLimit = invalid([
   { path: '/page/limit', message: 'is another limit than that of the page before' },
 ])
 
-/** A request with a token may leave out the limit, which is that of the pages before. */
-export function pageOf({ limit, token }: AskedPage, scope: SearchScope): SearchPage | Refusal {
+/** A request with a token may leave out the limit: the limit of the pages before stays. */
+export function pageOf({ limit, token }: PageRequest, scope: SearchScope): SearchPage | Refusal {
   if (token === null) return { limit: Math.min(limit ?? DEFAULT_LIMIT, MAX_LIMIT), after: null }
   const page = opened(token, scope)
   if (page === null) return badToken

@@ -1,6 +1,6 @@
 /**
- * `POST /access/v1/search/subject`, `…/resource` and `…/action` (Authorization API 1.0, section 8). Each result is decided as a
- * question of its own: an evaluation of it is `true`.
+ * `POST /access/v1/search/subject`, `…/resource` and `…/action` (Authorization API 1.0, section 8). Each
+ * result is decided as a question of its own: an evaluation of it is `true`.
  */
 
 import { TimeShare } from '../../../seats-admin/model/time-share.ts'
@@ -13,7 +13,7 @@ import { BodyReader, invalid, notObject, type SearchQuestion, type Sought } from
 
 export interface SearchAsker {
   readonly tenant: string
-  /** Of the tenant's tokens. */
+  /** The secrets of the tenant's tokens. */
   readonly secrets: readonly Uint8Array[]
 }
 
@@ -22,12 +22,12 @@ export interface SearchAnswer {
   readonly results: readonly unknown[]
 }
 
-/** Candidates that one request examines: a page may be short, or empty, although more follow. */
+/** The most candidates that one request examines: a page may be short, or empty, although more follow. */
 export const MAX_EXAMINED = 1000
 /** Candidates that are read at once. */
 const CHUNK = 100
 
-/** Rejects when the store can't be asked. */
+/** Rejects when the store can't be read. */
 export async function search(
   body: unknown,
   sought: Sought,

@@ -1,4 +1,7 @@
-/** The subjects of questions, as memory and store have them now: Seats, API keys, users known from their sign-in. */
+/**
+ * The subjects of questions, as memory and store have them now: Seats, API keys, and users who have signed
+ * in.
+ */
 
 import { isName, type Store } from '../../../seats-admin/index.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
@@ -13,28 +16,28 @@ import type { Entity } from './questions.ts'
 import type { Denial } from './decision-reasons.ts'
 import type { ReceivedChanges } from '../../decision/seats/received-changes.ts'
 
-/** What decisions know of Seats, API keys and blocks: the memory of the process, valid under its lease. */
+/** Seats, API keys and blocks in the memory of the process, valid under its lease. */
 export interface HolderMemory extends SeatLookup, BlockedUsers {
   readonly received: ReceivedChanges
   apiKeyById(tenant: string, id: string, trace: Trace): StoredApiKey | null | Promise<StoredApiKey | null>
 }
 
-/** One subject. Its methods reject when the store can't be asked. */
+/** One subject. Its methods reject when the store can't be read. */
 export interface Subject {
-  /** Why it may do nothing at all; null: it exists, and is neither expired nor revoked nor blocked. */
+  /** Why it may do nothing at all; null if it exists, and is neither expired nor revoked nor blocked. */
   denial(trace: Trace): Promise<Denial | null>
-  /** Its Seats, each in its current state, as far as the question needs them. */
+  /** The Seats of the subject, each in its current state, as far as the question needs them. */
   seats(question: SeatQuestion, trace: Trace): Promise<ResolvedSeats>
 }
 
 export interface SubjectDeps {
   readonly memory: HolderMemory
   readonly store: Pick<Store, 'readUser'>
-  /** ms since the epoch */
+  /** The time in ms since the epoch. */
   readonly now: () => number
 }
 
-/** @returns null: there are no subjects of this type */
+/** @returns null if there are no subjects of this type */
 export function subjectOf({ type, id }: Entity, tenant: string, deps: SubjectDeps): Subject | null {
   if (type === 'seat') return seatSubject(tenant, id, deps)
   if (type === 'api-key') return keySubject(tenant, id, deps)
@@ -49,9 +52,9 @@ export type SubjectType = (typeof SUBJECT_TYPES)[number]
 const EXISTENCE = new SeatQuestion('', '')
 const NO_SEATS: ResolvedSeats = Object.freeze({ by: 'id', entries: Object.freeze([]) })
 
-/** The holder of one Seat, which is given by its name or its id. */
+/** The holder of one Seat, which the question names by its name or its id. */
 function seatSubject(tenant: string, id: string, { memory }: SubjectDeps): Subject {
-  /** Two: the text is the name of one Seat and the id of another. */
+  /** The Seats with this name or id: two if the text is the name of one Seat and the id of another. */
   const find = async (question: SeatQuestion, trace: Trace): Promise<Seat[]> => {
     const named = isName(id) ? (await memory.seatByName(tenant, id, question, trace)).seat : null
     const byId = isUlid(id) ? await memory.seatById(tenant, id, question, trace) : null
@@ -60,9 +63,9 @@ function seatSubject(tenant: string, id: string, { memory }: SubjectDeps): Subje
   }
   return {
     async denial(trace) {
-      const found = await find(EXISTENCE, trace)
-      if (found.length > 1) return 'seat_ambiguous'
-      return found.length === 0 ? 'seat_not_found' : null
+      const seats = await find(EXISTENCE, trace)
+      if (seats.length > 1) return 'seat_ambiguous'
+      return seats.length === 0 ? 'seat_not_found' : null
     },
     async seats(question, trace) {
       const [seat, ...others] = await find(question, trace)
@@ -76,7 +79,7 @@ function seatSubject(tenant: string, id: string, { memory }: SubjectDeps): Subje
 function keySubject(tenant: string, id: string, { memory, now }: SubjectDeps): Subject {
   const read = async (trace: Trace) => (isUlid(id) ? memory.apiKeyById(tenant, id, trace) : null)
   return {
-    /** As `ApiKeys` of authentication: expiry comes before revocation. */
+    /** Expiry comes before revocation, as in `ApiKeys`. */
     async denial(trace) {
       const key = await read(trace)
       if (key === null) return 'api_key_not_found'
@@ -113,12 +116,12 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
     },
     async seats(question, trace) {
       const names = (await read())?.seats ?? []
-      // A name that was given up since the reading, and taken by another Seat, grants nothing.
+      // A Seat that has taken the name of another one since the reading grants nothing.
       const claims = { by: 'any-space', names, issuedAt: Math.floor(readAt / 1000) } as const
       const seats = seatsOf(memory, tenant, claims, question, trace)
       if (!hasWaited && !(seats instanceof Promise)) return seats
       const resolved = await seats
-      // A sign-in meanwhile is no change of the feed.
+      // A sign-in since the reading is no change of the feed.
       user = null
       if ((await read())?.seats.join('\0') !== names.join('\0')) trace.outdated()
       return resolved
@@ -126,7 +129,9 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
   }
 }
 
-/** The reader has `access:evaluate` in the admin space: questions concern the whole tenant. It grants nothing. */
+/**
+ * The reader has `access:evaluate` in the admin space: questions concern the whole tenant. It grants nothing.
+ */
 export const EVERYTHING = Object.freeze({ space: '', admin: true, all: false, permissions: [] })
 
 function seatsOf(

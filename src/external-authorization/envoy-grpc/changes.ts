@@ -1,4 +1,7 @@
-/** What Envoy changes in the header fields of a request that it may forward: as forwarding by the gateway itself does. */
+/**
+ * What Envoy changes in the header fields of a request that it may forward: as forwarding by the gateway
+ * itself does.
+ */
 
 import type { UpstreamConfig } from '../../config/config.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
@@ -13,7 +16,7 @@ import type { Changes } from './check-response.ts'
 
 /** What the request is forwarded with. */
 export interface Forwarding {
-  /** Null: the route has none, and nothing of the client's credentials passes. */
+  /** The upstream of the route; null if it has none, so that no credential of the client passes. */
   readonly upstream: UpstreamConfig | null
   /** Name and value of the signed identity; empty: identity is not signed. */
   readonly signed: readonly string[]
@@ -40,7 +43,10 @@ export function changesOf(
   return { set, remove: [...remove] }
 }
 
-/** Besides other spellings: the exact names of the others are Envoy's own, such as those of a connection. */
+/**
+ * The names to remove, besides other spellings. Envoy itself writes the exact names of the others, such as
+ * the fields of a connection.
+ */
 const REMOVED = /^(?:x-seatgate.*|proxy|proxy-authorization)$/
 
 function isRemoved(fields: FieldTable, i: number, passesOverrides: boolean): boolean {

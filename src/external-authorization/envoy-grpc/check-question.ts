@@ -18,7 +18,7 @@ export class CheckQuestion implements Question {
   fault: Refusal | null = null
   signIn: readonly string[] = []
   readonly refusesOnly = false
-  /** The asking program has made a mistake: the call itself fails. Null: the answer is a message. */
+  /** The mistake of the calling program, with which the call itself fails. Null: the answer is a message. */
   #callFault: CallFault | null = null
 
   /** No question can be read. */
@@ -36,8 +36,8 @@ export class CheckQuestion implements Question {
   }
 
   /**
-   * Refuses by a message, also where the gateway can not decide: Envoy forwards requests after a failed call if its
-   * `failure_mode_allow` is set.
+   * Refuses by a message, also if the gateway can't decide: Envoy forwards requests after a failed call if
+   * its `failure_mode_allow` is set.
    */
   refuse(exchange: Exchange, refusal: Refusal): void {
     const { response } = exchange
@@ -51,7 +51,8 @@ export class CheckQuestion implements Question {
   #denial(exchange: Exchange, refusal: Refusal): Denial {
     const status = grpcStatusOf(refusal)
     const { id, request } = exchange
-    // Clients of gRPC get what the gateway sends them itself: trailers only. With a fault, the request is the question.
+    // Clients of gRPC get what the gateway sends them itself: trailers only. With a fault, the request is the
+    // question.
     if (this.fault === null && speaksGrpc(request)) {
       grpcStatus.set(exchange, status)
       const headers = [...grpcProblemFields(refusal, id), ...linesOf(exchange).pairs]

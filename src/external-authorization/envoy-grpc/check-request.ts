@@ -1,6 +1,7 @@
 /**
- * The messages of Envoy's external authorization, as far as a decision needs them: `envoy.service.auth.v3.CheckRequest`
- * (external_auth.proto, attribute_context.proto) with `envoy.config.core.v3.Address` and `HeaderMap`.
+ * The messages of Envoy's external authorization, as far as a decision needs them:
+ * `envoy.service.auth.v3.CheckRequest` (external_auth.proto, attribute_context.proto) with
+ * `envoy.config.core.v3.Address` and `HeaderMap`.
  *
  * Texts are read as latin1, like the bytes of HTTP: older versions of Envoy pass on bytes that are no UTF-8
  * (CVE-2023-27488).
@@ -11,9 +12,11 @@ import { MalformedMessage, ProtobufReader } from '../../lib/protobuf/protobuf-re
 import { writtenAddress } from '../../proxy/forwarded.ts'
 
 export interface CheckRequest {
-  /** Null: the question is about a TCP connection. */
+  /** The request; null if the question is about a TCP connection. */
   readonly http: HttpAttributes | null
-  /** The IP address of Envoy's peer, IPv4 where it is IPv4-mapped; null: it is not told, or no IP address. */
+  /**
+   * The IP address of Envoy's peer, as IPv4 if it is IPv4-mapped; null if there is none, or no IP address.
+   */
   readonly source: string | null
 }
 
@@ -21,18 +24,18 @@ export interface HttpAttributes {
   readonly method: string
   /** The target: path and query. */
   readonly path: string
-  /** Of Host or `:authority`; '' without one. */
+  /** The value of Host or `:authority`; '' without one. */
   readonly host: string
-  /** Such as `HTTP/1.1` and `HTTP/2`; '' where it is unknown. */
+  /** The version, such as `HTTP/1.1` and `HTTP/2`; '' if it is unknown. */
   readonly protocol: string
-  /** Name, value, … with the pseudo-header fields. */
+  /** The fields with the pseudo-header fields: name, value, … */
   readonly headers: readonly string[]
-  /** The lines are those of the client. Otherwise Envoy has merged lines of one name with commas. */
+  /** Whether the lines are those of the client. Otherwise Envoy has merged lines of one name with commas. */
   readonly isRaw: boolean
 }
 
 type Read = (reader: ProtobufReader) => void
-/** By number of the field. */
+/** Readers by the number of the field. */
 type Fields = Readonly<Record<number, Read>>
 
 /** Throws `MalformedMessage`. */
@@ -51,12 +54,15 @@ export function readCheckRequest(bytes: Uint8Array): CheckRequest {
   return { http, source }
 }
 
-/** Unknown fields are passed over. */
+/** Ignores unknown fields. */
 function readFields(reader: ProtobufReader, fields: Fields): void {
   while (reader.next()) fields[reader.field]?.(reader)
 }
 
-/** A reader of a field that may come once: of two, others may read the first, the last, or both as one. */
+/**
+ * A reader of a field that may occur once. If it occurs twice, other programs may read the first, the last,
+ * or both as one.
+ */
 function once(read: Read): Read {
   let isRead = false
   return (reader) => {
@@ -94,7 +100,7 @@ function httpOf(reader: ProtobufReader): HttpAttributes {
   return { ...http, headers: raw ?? [...merged].flat(), isRaw: raw !== null }
 }
 
-/** Both are always empty: the path holds the query (attribute_context.proto). */
+/** A reader of a field that is always empty: the path has the query (attribute_context.proto). */
 function refuseText(name: string): Read {
   return (reader) => {
     if (reader.bytes().length > 0) throw new MalformedMessage(`a ${name} beside the path`)

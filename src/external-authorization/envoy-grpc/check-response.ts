@@ -2,14 +2,17 @@
 
 import { ProtobufWriter } from '../../lib/protobuf/protobuf-writer.ts'
 
-/** Of `HeaderAppendAction`. Older versions of Envoy do not know it: they overwrite, and in denials append. */
+/**
+ * Values of `HeaderAppendAction`. Older versions of Envoy do not know it: they overwrite, and in denials
+ * append.
+ */
 const APPEND = 0
 const OVERWRITE = 2
 
 export interface Changes {
-  /** Name, value, … that replace the request's own. Values may be empty. */
+  /** The fields that replace the request's own: name, value, … Values may be empty. */
   readonly set: readonly string[]
-  /** Names. Envoy removes after it sets: none may be in `set`. */
+  /** The names of the fields to remove. Envoy removes after it sets: no name may be in `set`. */
   readonly remove: readonly string[]
 }
 
@@ -25,11 +28,11 @@ export function okResponse({ set, remove }: Changes): Buffer {
 }
 
 export interface Denial {
-  /** Of gRPC, not 0. */
+  /** The status of gRPC, not 0. */
   readonly grpcStatus: number
-  /** Of HTTP, for the client. */
+  /** The status of HTTP, for the client. */
   readonly status: number
-  /** Name, value, … */
+  /** The fields of the response: name, value, … */
   readonly headers: readonly string[]
   readonly body: string
 }
@@ -48,8 +51,8 @@ export function deniedResponse({ grpcStatus, status, headers, body }: Denial): B
 }
 
 /**
- * In both kinds of responses the headers have number 2, and are `HeaderValueOption`. Values are latin1, and have to be
- * UTF-8 then: Envoy takes no other response.
+ * In both kinds of responses the headers have number 2, and are `HeaderValueOption`. Values are latin1, and
+ * have to be UTF-8 then: Envoy takes no other response.
  */
 function writeHeaders(writer: ProtobufWriter, pairs: readonly string[]): void {
   for (let i = 0; i < pairs.length; i += 2) {
@@ -64,7 +67,7 @@ function writeHeaders(writer: ProtobufWriter, pairs: readonly string[]): void {
   }
 }
 
-/** Whether a pair before has the name, such as Set-Cookie. */
+/** Whether an earlier pair has the name, such as Set-Cookie. */
 function isRepeated(pairs: readonly string[], at: number): boolean {
   for (let i = 0; i < at; i += 2) if (pairs[i] === pairs[at]) return true
   return false

@@ -10,14 +10,17 @@ import { forwardedAddress } from '../../proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from '../../proxy/forwarded.ts'
 import type { Endpoint } from '../handler.ts'
 import { refuseQuestion } from '../http-question.ts'
-import { askedCheck } from './asked-check.ts'
+import { originalOfCheck } from './original-of-check.ts'
 import { CheckQuestion } from './check-question.ts'
 import { type CheckRequest, readCheckRequest } from './check-request.ts'
 import { CallFault, headFault, invalidMessage, isCall, UnaryMessage } from './grpc-call.ts'
 
 const CHECK_PATH = '/envoy.service.auth.v3.Authorization/Check'
 
-/** Bytes of a CheckRequest. Envoy takes 60 KiB of header section; certificates and metadata may come with it. */
+/**
+ * The most bytes of a CheckRequest. Envoy takes 60 KiB of header section; certificates and metadata may come
+ * with it.
+ */
 const MAX_MESSAGE = 256 * 1024
 
 const notGrpc = new Refusal(
@@ -34,7 +37,7 @@ export function envoyGrpcEndpoint(pipeline: DecisionPipeline, trusted: () => Tru
         const question = new CheckQuestion()
         const exchange = pipeline.ask(request, response, question)
         readQuestion(request, (message) => {
-          pipeline.decide(exchange, askedBy(exchange, question, message, trusted()))
+          pipeline.decide(exchange, originalOf(exchange, question, message, trusted()))
         })
         return exchange
       }
@@ -46,15 +49,15 @@ export function envoyGrpcEndpoint(pipeline: DecisionPipeline, trusted: () => Tru
 
 type Message = Buffer | CallFault | Refusal
 
-/** Calls back once with the message, or never where the asking proxy goes away. */
+/** Calls back once with the message, or never if the proxy goes away. */
 function readQuestion(request: ClientRequest, done: (message: Message) => void): void {
   const fault = headFault(request)
   if (fault === null) request.deliver(new UnaryMessage(MAX_MESSAGE, done))
   else done(fault)
 }
 
-/** The request that is asked about; the question itself where it has a fault. */
-function askedBy(
+/** The request that the message describes; the question itself if it has a fault. */
+function originalOf(
   exchange: Exchange,
   question: CheckQuestion,
   message: Message,
@@ -66,13 +69,13 @@ function askedBy(
   else if (check instanceof Refusal) question.fault = check
   else {
     question.client = check.source ?? peerAddress(request.socket.remoteAddress)
-    const asked = askedCheck(check.http, request.socket)
-    if (!(asked instanceof Refusal)) {
-      question.client = clientOf(question.client, asked, trusted)
-      exchange.id = requestIdOf(asked, trusted)
-      return asked
+    const original = originalOfCheck(check.http, request.socket)
+    if (!(original instanceof Refusal)) {
+      question.client = clientOf(question.client, original, trusted)
+      exchange.id = requestIdOf(original, trusted)
+      return original
     }
-    question.fault = asked
+    question.fault = original
   }
   request.abandon()
   return request
@@ -87,7 +90,7 @@ function checkOf(message: Buffer): CheckRequest | CallFault {
   }
 }
 
-/** Envoy's peer; behind a trusted proxy the client that it names. */
-function clientOf(source: string, asked: ClientRequest, trusted: TrustedProxies): string {
-  return trusted.has(source) ? (forwardedAddress(asked, trusted) ?? source) : source
+/** Envoy's peer, or the client that a peer names if it is a trusted proxy. */
+function clientOf(source: string, original: ClientRequest, trusted: TrustedProxies): string {
+  return trusted.has(source) ? (forwardedAddress(original, trusted) ?? source) : source
 }

@@ -11,9 +11,9 @@ import { Refusal } from '../../model/errors.ts'
 const INVALID_ARGUMENT = 3
 const UNIMPLEMENTED = 12
 
-/** Why a call has no message that can be read: a mistake of the asking program. */
+/** Why a call has no message that can be read: a mistake of the calling program. */
 export class CallFault {
-  /** Not 0. */
+  /** The status of gRPC, not 0. */
   readonly status: number
   readonly message: string
 
@@ -33,22 +33,25 @@ const notOne = new CallFault(UNIMPLEMENTED, 'the call has not exactly one messag
 /** A client may have made the message large, so the call does not fail: see `CheckQuestion.refuse`. */
 const tooLarge = new Refusal('body_too_large', 'The question about the request is too large.')
 
-/** Whether it is a call of gRPC, whose responses have a status of their own. Other programs read that of HTTP. */
+/**
+ * Whether it is a call of gRPC, whose responses have a status of their own. Other programs read the status of
+ * HTTP.
+ */
 export function isCall(request: ClientRequest): boolean {
   return request.method === 'POST' && speaksGrpc(request)
 }
 
-/** null if a message may follow. */
+/** The fault of the header section; null if a message may follow. */
 export function headFault({ section }: ClientRequest): CallFault | null {
   return section.fields.values(ENCODING).every((name) => name === 'identity') ? null : compressed
 }
 
-/** Of a message: a flag and the length. */
+/** The bytes before a message: a flag and the length. */
 const PREFIX_BYTES = 5
 
 type Message = Buffer | CallFault | Refusal
 
-/** Reads the message of a call. Calls back once, or never where the client goes away. */
+/** Reads the message of a call. Calls back once, or never if the client goes away. */
 export class UnaryMessage implements BodySink {
   readonly #maxBytes: number
   readonly #done: (message: Message) => void
@@ -90,7 +93,11 @@ function messageOf(body: Buffer): Buffer | CallFault {
   return body.readUInt32BE(1) === body.length - PREFIX_BYTES ? body.subarray(PREFIX_BYTES) : notOne
 }
 
-/** Ends the call with a message and status 0. @returns bytes of the body */
+/**
+ * Ends the call with a message and status 0.
+ *
+ * @returns bytes of the body
+ */
 export function respondMessage(response: ClientResponse, message: Buffer): number {
   const prefix = Buffer.alloc(PREFIX_BYTES)
   prefix.writeUInt32BE(message.length, 1)

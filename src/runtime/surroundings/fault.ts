@@ -1,6 +1,7 @@
 /**
- * Faults of the surroundings: a setting is valid, but what it names is missing, taken, broken or refuses the gateway. Each
- * message has the form of a configuration fault, `file:line:column: key: cause. What to do.`, and no secret.
+ * Faults of the surroundings: a setting is valid, but what it names is missing, taken, broken or refuses the
+ * gateway. Each message has the form of a configuration fault, `file:line:column: key: cause. What to do.`,
+ * and no secret.
  */
 
 import type { SettingSource } from '../../config/config.ts'
@@ -14,9 +15,9 @@ export interface Finding {
 
 /** Why the store is unavailable. */
 export interface Reason {
-  /** As `code` of StoreUnavailable; '' for a cause without one. */
+  /** The `code` of StoreUnavailable; '' for a cause without one. */
   readonly code: string
-  /** Names the store and the cause, without credentials. */
+  /** The store and the cause, without credentials. */
   readonly message: string
 }
 
@@ -43,12 +44,12 @@ export function settingOf({ key, variables, isVariable }: SettingSource): string
   return (isVariable ? names : [key, ...names]).join(' or ')
 }
 
-/** The operating system's errors have a code such as ENOENT. */
+/** The code of an error, such as ENOENT of the operating system; '' without one. */
 export function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
 }
 
-/** By the numeric id: in a container, users often have no name. */
+/** Names this user by the numeric id, as users in a container often have no name. */
 export function thisUser(): string {
   const uid = process.getuid?.()
   return uid === undefined ? 'this user' : `this user (uid ${uid})`

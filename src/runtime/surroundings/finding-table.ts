@@ -6,7 +6,10 @@ import type { Finding } from './fault.ts'
 type Row = readonly [cause: string, advice: string]
 type Rows = Readonly<Record<string, Row>>
 
-/** The texts that rows are completed with. No value is a template itself: it may be text that a server has sent. */
+/**
+ * The texts that rows are completed with. No value is a template itself: it may be text that a server has
+ * sent.
+ */
 type Values = Readonly<Record<string, string | number>>
 
 /** The row of `other` is for every code without a row. Without it, such a code has no finding. */

@@ -4,7 +4,7 @@ import type { Address, Config, SettingSource } from '../../config/config.ts'
 import { codeOf, settingOf, SurroundingsFault, thisUser } from './fault.ts'
 import { findingTable } from './finding-table.ts'
 
-/** Ports below it need a privilege, where the system does not say otherwise. */
+/** Ports below it need a privilege, unless the system is configured otherwise. */
 const FIRST_UNPRIVILEGED = 1024
 
 const FORBIDDEN = new Set(['EACCES', 'EPERM'])
@@ -36,7 +36,7 @@ const findings = findingTable({
   ],
 })
 
-/** Where the address of a listener is written. */
+/** The setting that has the address of a listener. */
 export function listenerSource({ sources }: Pick<Config, 'sources'>, at: number): SettingSource {
   return sources.listeners[at] ?? sources.listen
 }

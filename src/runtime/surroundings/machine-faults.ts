@@ -1,16 +1,20 @@
-/** What the machine or its user gives too little of: the time, open files, room for the log. */
+/** Faults of the machine: a wrong clock, too few open files, no room for the log, an older Node.js. */
 
 import { missingInternals } from '../../lib/node-internals.ts'
 import type { Config, SettingSource } from '../../config/config.ts'
 import { describeFault, settingOf, SurroundingsFault } from './fault.ts'
 
-/** The release of Node.js 22.19, the oldest that Seatgate runs on: no clock that is right shows an earlier time. */
+/**
+ * The release of Node.js 22.19, the oldest that Seatgate runs on: no clock that is right shows an earlier
+ * time.
+ */
 const EARLIEST = Date.UTC(2025, 7, 28)
 
 /**
  * With a clock in the past, tokens that have expired would be accepted: their times can't be judged.
  *
- * @param now ms since the epoch @throws SurroundingsFault
+ * @param now ms since the epoch
+ * @throws SurroundingsFault
  */
 export function refuseWrongClock({ sources }: Pick<Config, 'sources'>, now: number): void {
   if (now >= EARLIEST) return
@@ -21,7 +25,7 @@ export function refuseWrongClock({ sources }: Pick<Config, 'sources'>, now: numb
 }
 
 /**
- * Fewer open files than the connections may need. The gateway goes on: this is for the log.
+ * The message about fewer open files than the connections may need. The gateway goes on.
  *
  * @param source of `limits.connections`
  */
@@ -33,7 +37,8 @@ export function fileShortage(source: SettingSource, allowed: number, needed: num
 }
 
 /**
- * Standard output, where the log goes, can't be written. The gateway goes on: a full disk must not end it.
+ * The message about standard output, where the log goes, that can't be written. The gateway goes on: a full
+ * disk must not end it.
  *
  * @param code of the operating system's error
  */
@@ -44,7 +49,7 @@ export function lostLog(code: string): string {
   )
 }
 
-/** A version of Node.js without something that Seatgate uses to take less CPU time; null for others. */
+/** What this version of Node.js lacks that Seatgate uses to take less CPU time; null if it lacks nothing. */
 export function nodeShortage(): { readonly missing: readonly string[]; readonly message: string } | null {
   const missing = missingInternals()
   if (missing.length === 0) return null

@@ -20,7 +20,7 @@ export interface ServerText {
 export const UNTRUSTED =
   'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY UNABLE_TO_VERIFY_LEAF_SIGNATURE'
 
-/** That a certificate is for other names than that of the server. */
+/** The cause for a certificate without the name of the server. */
 export const OTHER_NAMES = 'the certificate of {at} is for other names than {host} ({code}{names})'
 
 const findings = findingTable({
@@ -63,7 +63,10 @@ const findings = findingTable({
   ],
 })
 
-/** @param cause of the fault @returns null for a code that is not of the network or of TLS */
+/**
+ * @param cause the error of the fault
+ * @returns null for a code that is not of the network or of TLS
+ */
 export function networkFinding(server: ServerText, code: string, cause: unknown): Finding | null {
   return findings(code, serverValues(server, code, cause))
 }
@@ -73,7 +76,7 @@ export function serverValues(server: ServerText, code: string, cause: unknown) {
   return { ...server, code, names: namesIn(cause) }
 }
 
-/** Names that a message shows. */
+/** The most names that a message shows. */
 const MOST_NAMES = 5
 
 /** The names of the certificate that the error is about: text that the server has sent. */

@@ -1,4 +1,7 @@
-/** Asks store, Redis, identity providers and targets, as this machine sees them, and changes none of them. */
+/**
+ * Examines store, Redis, identity providers and targets as this machine reaches them, and changes none of
+ * them.
+ */
 
 import { inspectStore, StoreUnavailable } from '../../../seats-admin/index.ts'
 import { soon } from '../../config/pem.ts'
@@ -19,7 +22,7 @@ import { redisFinding } from './redis-fault.ts'
 import { storeFinding } from './store-fault.ts'
 import { healthFinding, targetFinding } from './target-fault.ts'
 
-/** What is true of one thing that was asked. The message has its key and, of a fault, what to do. */
+/** The state of one of them. The message has its key and, for a fault, what to do. */
 export type Observation =
   | (Fault & { readonly level: 'ok' })
   | (Warning & { readonly level: 'warning' })
@@ -27,30 +30,35 @@ export type Observation =
 
 /** Milliseconds for a connection, and for each answer of PostgreSQL and Redis. */
 const TIMEOUT = 5000
-/** Milliseconds for the connection to a target, where its `connect_timeout` is longer. */
+/** The most milliseconds for the connection to a target, if its `connect_timeout` is longer. */
 const TARGET_TIMEOUT = 5000
 /** The tolerance of tokens is 60 s too. */
 const MAX_CLOCK_DIFFERENCE = 60_000
-/** Of a provider: its times have whole seconds. */
+/** The error of a provider's clock in ms: its times have whole seconds. */
 const CLOCK_ERROR = 1000
-/** Asked at the same time. */
+/** The most examinations at the same time. */
 const CONCURRENCY = 100
 
-type Question = () => Promise<Observation>
+type Examination = () => Promise<Observation>
 
-/** In the order store, Redis, providers, targets. */
+/** @returns the states in the order store, Redis, providers, targets */
 export async function observe(config: Config): Promise<Observation[]> {
-  const questions = [() => ofStore(config), ...ofRedis(config), ...ofProviders(config), ...ofTargets(config)]
-  const found: Observation[] = []
+  const examinations = [
+    () => ofStore(config),
+    ...ofRedis(config),
+    ...ofProviders(config),
+    ...ofTargets(config),
+  ]
+  const observations: Observation[] = []
   let next = 0
-  const askInTurn = async () => {
-    for (let at = next++; at < questions.length; at = next++) {
-      const observation = await questions[at]?.()
-      if (observation !== undefined) found[at] = observation
+  const examineInTurn = async () => {
+    for (let at = next++; at < examinations.length; at = next++) {
+      const observation = await examinations[at]?.()
+      if (observation !== undefined) observations[at] = observation
     }
   }
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, questions.length) }, askInTurn))
-  return found
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, examinations.length) }, examineInTurn))
+  return observations
 }
 
 async function ofStore(config: Config): Promise<Observation> {
@@ -76,17 +84,19 @@ async function ofStore(config: Config): Promise<Observation> {
   }
 }
 
-function ofRedis({ redis, sources }: Config): Question[] {
+function ofRedis({ redis, sources }: Config): Examination[] {
   if (redis === null) return []
   const source = sources.redis
-  const ask = async () => {
+  const examine = async () => {
     const elapsed = await inspectRedis(redis, TIMEOUT)
     return ok(source, `${redis.mode} Redis, PING takes ${elapsed.toFixed(1)} ms`)
   }
-  return [orFault('redis_unavailable', source, ask, (cause) => redisFinding(redis, settingOf(source), cause))]
+  return [
+    orFault('redis_unavailable', source, examine, (cause) => redisFinding(redis, settingOf(source), cause)),
+  ]
 }
 
-function ofProviders({ tenants, sources, providerProxies }: Config): Question[] {
+function ofProviders({ tenants, sources, providerProxies }: Config): Examination[] {
   const limits = { proxies: providerProxies }
   return [...tenants.values()].flatMap(({ id, oidc, issuers = [] }) => [
     ...ofIssuer(oidc, sources.issuers.get(id), limits, inspectProvider),
@@ -101,10 +111,10 @@ function ofIssuer<C extends { readonly issuer: string }>(
   source: SettingSource | undefined,
   limits: { readonly proxies: ProviderProxies },
   inspect: (config: C, limits: { readonly proxies: ProviderProxies }) => Promise<ProviderInspection>,
-): Question[] {
+): Examination[] {
   if (config === null || source === undefined) return []
   const { issuer } = config
-  const ask = async () => {
+  const examine = async () => {
     const { keys, clockAhead } = await inspect(config, limits)
     if (clockAhead !== null && Math.abs(clockAhead) > MAX_CLOCK_DIFFERENCE + CLOCK_ERROR)
       return warning('clock_differs', source, clockFinding(issuer, clockAhead))
@@ -112,17 +122,19 @@ function ofIssuer<C extends { readonly issuer: string }>(
     const by = proxy === null ? '' : `, by ${proxyText(proxy)}`
     return ok(source, `${issuer}, ${keys} usable ${keys === 1 ? 'key' : 'keys'}${by}`)
   }
-  return [orFault('provider_unavailable', source, ask, (cause) => providerFinding(issuer, source, cause))]
+  return [orFault('provider_unavailable', source, examine, (cause) => providerFinding(issuer, source, cause))]
 }
 
-function ofTargets({ upstreams, sources }: Config): Question[] {
+function ofTargets({ upstreams, sources }: Config): Examination[] {
   return [...upstreams.values()].flatMap((upstream) =>
     upstream.targets.flatMap((url, index) => {
       const source = sources.targets.get(upstream.name)?.[index]
       if (source === undefined) return []
-      const ask = () => ofTarget(url, upstream, source)
+      const examine = () => ofTarget(url, upstream, source)
       return [
-        orFault('target_unavailable', source, ask, (cause) => targetFinding(url, upstream, source, cause)),
+        orFault('target_unavailable', source, examine, (cause) =>
+          targetFinding(url, upstream, source, cause),
+        ),
       ]
     }),
   )
@@ -146,17 +158,17 @@ async function ofTarget(url: URL, upstream: UpstreamConfig, source: SettingSourc
 function orFault(
   code: OnlineFault['code'],
   source: SettingSource,
-  ask: () => Promise<Observation>,
+  examine: () => Promise<Observation>,
   finding: (cause: Error) => Finding,
-): Question {
+): Examination {
   return () =>
-    ask().catch((cause: unknown) =>
+    examine().catch((cause: unknown) =>
       fault(code, source, finding(cause instanceof Error ? cause : new Error(String(cause)))),
     )
 }
 
-function ok({ key, place }: SettingSource, found: string): Observation {
-  return { level: 'ok', place, message: printable(`${key}: ${found}`) }
+function ok({ key, place }: SettingSource, state: string): Observation {
+  return { level: 'ok', place, message: printable(`${key}: ${state}`) }
 }
 
 function warning(code: WarningCode, source: SettingSource, finding: Finding): Observation {

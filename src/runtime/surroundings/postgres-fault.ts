@@ -6,7 +6,7 @@ import { networkFinding } from './network-fault.ts'
 
 const DEFAULT_PORT = '5432'
 
-/** By SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html) or the store's own code. */
+/** Faults by SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html) or the store's own code. */
 const findings = findingTable({
   '28P01': ['{at} refused the password of user {user}', 'Check the password in {setting}'],
   NO_PASSWORD: [
@@ -54,7 +54,11 @@ const findings = findingTable({
   other: ['{message}', 'See the log of PostgreSQL for the reason, and check {setting}'],
 })
 
-/** @param url checked when the configuration was loaded @param setting what to edit @param cause of the reason */
+/**
+ * @param url valid: it was checked when the configuration was loaded
+ * @param setting what to edit
+ * @param cause the error of the reason
+ */
 export function postgresFinding(
   url: string,
   setting: string,

@@ -13,7 +13,7 @@ const findings = findingTable({
   ],
 })
 
-/** Of undici, and of AbortSignal.timeout. */
+/** The codes of undici, and of AbortSignal.timeout, for a provider that does not respond in time. */
 const LATE = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',
@@ -21,7 +21,7 @@ const LATE = new Set([
   'TimeoutError',
 ])
 
-/** @param issuer checked when the configuration was loaded */
+/** @param issuer valid: it was checked when the configuration was loaded */
 export function providerFinding(issuer: string, source: SettingSource, cause: Error): Finding {
   if (cause instanceof ProxyError)
     return {

@@ -6,10 +6,10 @@ import { codeOf, describeFault, type Finding, settingOf } from './fault.ts'
 import { findingTable } from './finding-table.ts'
 import { networkFinding, OTHER_NAMES, type ServerText, serverValues } from './network-fault.ts'
 
-/** Characters of a cause: it may be text that Redis sent. */
+/** The most characters of a cause, which may be text that Redis sent. */
 const MAX_CAUSE = 200
 
-/** By what a server sends that does not speak TLS as configured. */
+/** Faults of servers that do not use TLS as configured. */
 const handshakes = findingTable({
   NO_TLS: [
     '{at} does not answer the TLS handshake ({code})',
@@ -25,7 +25,10 @@ const handshakes = findingTable({
   ],
 })
 
-/** By what has named a server. Sentinels and clusters name servers by their addresses, unless they are told otherwise. */
+/**
+ * Certificates of servers that sentinels or a cluster have named, which they do by addresses unless
+ * configured otherwise.
+ */
 const namings = findingTable({
   cluster: [
     `${OTHER_NAMES}, and the cluster names this server so`,
@@ -37,7 +40,7 @@ const namings = findingTable({
   ],
 })
 
-/** By the first word of what Redis replies to a command that it does not execute. */
+/** Refusals of commands, by the first word of Redis' reply. */
 const replies = findingTable({
   WRONGPASS: ['{at} refused the password (WRONGPASS)', 'Check user and password in {setting}'],
   WRONGPASS_OF_USER: [
@@ -121,12 +124,12 @@ function shortened({ message }: Error): string {
   return message.slice(0, MAX_CAUSE).replace(/\.$/, '')
 }
 
-/** A cluster's error has that of the node which was tried last. */
+/** The error of the node that was tried last, which is in the error of a cluster. */
 function ofOneNode(cause: Error): Error {
   return 'lastNodeError' in cause && cause.lastNodeError instanceof Error ? cause.lastNodeError : cause
 }
 
-/** What TLS meets in a server that sends something else. */
+/** The codes of a TLS handshake with a server that does not speak TLS. */
 const NO_TLS = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',

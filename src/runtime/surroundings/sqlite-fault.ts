@@ -60,7 +60,10 @@ const findings = findingTable({
   other: ['{message}', 'Correct this, or choose another path in {setting}'],
 })
 
-/** @param path absolute @param setting what to edit */
+/**
+ * @param path absolute
+ * @param setting what to edit
+ */
 export function sqliteFinding(path: string, setting: string, { code, message }: Reason): Finding {
   const folder = dirname(path)
   const isFolderMissing = FORBIDDEN.split(' ').includes(code) && !existsSync(folder)

@@ -1,4 +1,6 @@
-/** Calls between the primary and a worker over the IPC channel of node:cluster: each call has one response. */
+/**
+ * Calls between the primary and a worker over the IPC channel of node:cluster: each call has one response.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RENEWAL } from '../../coherence/worker-link.ts'
@@ -95,7 +97,7 @@ export class Channel {
   }
 }
 
-/** Resolves with undefined after `ms`, where the work takes longer: the other process may be frozen. */
+/** Resolves with undefined after `ms` if the work takes longer: the other process may be frozen. */
 export function within<V>(ms: number, work: Promise<V>): Promise<V | undefined> {
   return Promise.race([work, sleep(ms, undefined, { ref: false })])
 }

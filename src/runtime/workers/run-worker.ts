@@ -1,6 +1,6 @@
 /**
- * A worker: decides and forwards on a shared port. It receives configuration and changes from the primary, and exits
- * without it.
+ * A worker: decides and forwards on a shared port. It receives configuration and changes from the primary,
+ * and exits without it.
  */
 
 import { openStore, type Owner, type StoreLocation } from '../../../seats-admin/index.ts'
@@ -41,13 +41,13 @@ interface WorkerStart {
   readonly version: number
   readonly config: unknown
   readonly owner: Owner | null
-  /** Live ones of the fleet. */
+  /** The number of live instances of the fleet. */
   readonly instances: number
 }
 
 /** Opens what a data plane needs, in the order of a gateway's start, and listens. */
 async function begin(channel: Channel, extensions: Extensions) {
-  const { version, config: packed, owner, instances: counted } = (await channel.call('config')) as WorkerStart
+  const { version, config: packed, owner, instances: first } = (await channel.call('config')) as WorkerStart
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
   logUnhandledRejections(log.logger)
@@ -68,7 +68,7 @@ async function begin(channel: Channel, extensions: Extensions) {
     gathered: (own) => new WorkerActivity(own, channel),
   })
   await decisionPoint.lease.renewed()
-  let instances = counted
+  let instances = first
   channel.serve('instances', (number) => {
     instances = Number(number)
   })
@@ -90,7 +90,7 @@ async function begin(channel: Channel, extensions: Extensions) {
   return { addresses, version }
 }
 
-/** In two phases: all workers prepare a configuration, then all activate it. */
+/** Serves reloads in two phases: all workers prepare a configuration, then all activate it. */
 function serveReloads(channel: Channel, dataPlane: DataPlane, cache: SharedCache | null): void {
   let activate: (() => void) | null = null
   channel.serve('prepare', async (data) => {

@@ -1,8 +1,9 @@
 /**
- * The activity of all workers of an instance. The primary gathers it: a worker asks the primary, which asks every worker.
+ * The activity of all workers of an instance. The primary gathers it: a worker asks the primary, which asks
+ * every worker.
  *
- * A worker reports its counts and begins again at 0, so that they stay when it ends. The newest decisions stay in the worker
- * that made them.
+ * A worker reports its counts and begins again at 0, so that they stay when it ends. The newest decisions
+ * stay in the worker that made them.
  */
 
 import type {
@@ -28,11 +29,11 @@ interface Relayed {
   readonly batch: DecisionBatch
 }
 
-/** In a worker. */
+/** The activity as a worker reads it. */
 export class WorkerActivity implements Activity {
   readonly #own: ProcessActivity
   readonly #channel: Channel
-  /** Of readers at this worker, by tenant. */
+  /** The queues of readers at this worker, by tenant. */
   readonly #queues = new Map<string, Set<DecisionQueue>>()
   /** The tenants whose decisions some worker reads. */
   readonly #relays = new Map<string, DecisionWatch>()
@@ -105,16 +106,19 @@ interface ActiveWorker {
   readonly channel: Channel
 }
 
-/** In the primary. */
+/** The activity as the primary gathers it. */
 export class GatheredActivity {
   readonly #workers: () => readonly ActiveWorker[]
   readonly #patience: number
   readonly #counts = new RouteCounts()
-  /** The tenants that each worker reads decisions of. */
+  /** Worker → the tenants whose decisions it reads. */
   readonly #watching = new Map<number, readonly string[]>()
   readonly #timer: NodeJS.Timeout
 
-  /** @param workers those that serve requests @param patience ms for a worker to answer: a frozen one is left out */
+  /**
+   * @param workers those that serve requests
+   * @param patience ms for a worker to answer: a frozen one is left out
+   */
   constructor(workers: () => readonly ActiveWorker[], patience: number) {
     this.#workers = workers
     this.#patience = patience
@@ -158,9 +162,9 @@ export class GatheredActivity {
   }
 
   async #gatherDecisions(question: DecisionQuestion): Promise<readonly RecentDecision[]> {
-    const found: RecentDecision[] = []
-    await this.#ask('own-decisions', question, (of) => found.push(...(of as readonly RecentDecision[])))
-    return found.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, question.limit)
+    const decisions: RecentDecision[] = []
+    await this.#ask('own-decisions', question, (of) => decisions.push(...(of as readonly RecentDecision[])))
+    return decisions.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, question.limit)
   }
 
   #watched(): string[] {
@@ -176,7 +180,7 @@ export class GatheredActivity {
       if (this.#watching.get(id)?.includes(relayed.tenant) === true) channel.notify('decided', relayed)
   }
 
-  /** Asks all workers. An answer that is late is taken all the same, and not waited for. */
+  /** Calls all workers. A late answer counts too, but is not waited for. */
   async #ask(method: string, argument: unknown, take: (answer: unknown) => unknown): Promise<void> {
     const answers = this.#workers().map(({ channel }) => channel.call(method, argument).then(take, () => {}))
     await within(this.#patience, Promise.all(answers))

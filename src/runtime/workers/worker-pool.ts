@@ -32,7 +32,10 @@ const REPLACE_LAST = 5000
 const STABLE = 10_000
 /** Milliseconds between liveness calls. */
 const PING_EVERY = 1000
-/** Milliseconds before a worker is killed that has never responded: loading its modules takes long on a busy machine. */
+/**
+ * Milliseconds before a worker is killed that has never responded: loading its modules takes long on a busy
+ * machine.
+ */
 const STARTING = 60_000
 
 export interface PoolOptions {
@@ -69,7 +72,7 @@ export class Pool {
   /** Resolves once all are ready; rejects, with all ended, when one can't. */
   async start(): Promise<void> {
     try {
-      // The first worker determines the port where the configuration leaves it open.
+      // The first worker determines the port if the configuration leaves it open.
       await this.#begin(this.#fork())
       const others = Array.from({ length: this.size - 1 }, () => this.#begin(this.#fork()))
       await Promise.all(others)
@@ -79,7 +82,7 @@ export class Pool {
     }
   }
 
-  /** @param end asks a worker to end; a worker that is still running afterwards is killed */
+  /** @param end requests the end of a worker; a worker that runs after that is killed */
   async close(end: (worker: PoolWorker) => Promise<unknown>): Promise<void> {
     this.closing = true
     await Promise.all(
@@ -132,7 +135,7 @@ export class Pool {
     this.#listener.ready(worker, response)
   }
 
-  /** Its exit starts a replacement, with a growing delay while none can begin. */
+  /** Kills the worker. Its exit starts a replacement, with a growing delay while no worker can begin. */
   #giveUp(worker: PoolWorker, cause: Error): void {
     if (this.closing) return
     this.#listener.failed(worker, cause)

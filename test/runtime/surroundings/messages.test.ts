@@ -1,6 +1,6 @@
 /**
- * Every message about faults of the surroundings, for each code that has one of its own and for another. They are in `messages.txt`;
- * `SEATGATE_WRITE_MESSAGES=1` rewrites that file.
+ * Every message about faults of the surroundings, for each code that has one of its own and for another. They
+ * are in `messages.txt`; `SEATGATE_WRITE_MESSAGES=1` rewrites that file.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -2,7 +2,7 @@
 
 import { Socket } from 'node:net'
 import t from 'tap'
-import { askedCheck } from '../../../src/external-authorization/envoy-grpc/asked-check.ts'
+import { originalOfCheck } from '../../../src/external-authorization/envoy-grpc/original-of-check.ts'
 import { readCheckRequest } from '../../../src/external-authorization/envoy-grpc/check-request.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 import { checkRequest, type ClientsRequest, serialized } from './envoy.ts'
@@ -10,7 +10,7 @@ import { checkRequest, type ClientsRequest, serialized } from './envoy.ts'
 const socket = new Socket()
 
 function asked(request: ClientsRequest, isRaw = true) {
-  return askedCheck(readCheckRequest(serialized(checkRequest(request, isRaw))).http, socket)
+  return originalOfCheck(readCheckRequest(serialized(checkRequest(request, isRaw))).http, socket)
 }
 
 /** The code of the refusal; null: there is a request. */
@@ -21,7 +21,10 @@ function codeOf(request: ClientsRequest, isRaw = true): string | null {
 
 /** With these fields in `attributes.request.http`. */
 function codeOfHttp(http: object): string | null {
-  const result = askedCheck(readCheckRequest(serialized({ attributes: { request: { http } } })).http, socket)
+  const result = originalOfCheck(
+    readCheckRequest(serialized({ attributes: { request: { http } } })).http,
+    socket,
+  )
   return result instanceof Refusal ? result.code : null
 }
 

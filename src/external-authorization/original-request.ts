@@ -1,4 +1,7 @@
-/** The request that another proxy asks about: its method, target and host, with the fields of the question. */
+/**
+ * The original request, which another proxy asks about: its method, target and host, with the fields of the
+ * question.
+ */
 
 import type { Socket } from 'node:net'
 import type { BodyFlow } from '../http/server/client-request.ts'
@@ -7,26 +10,30 @@ import type { FieldTable } from '../http/wire/field-table.ts'
 import { CHUNKED } from '../http/wire/message-parser.ts'
 
 /** The parts of a request that a question describes. */
-export interface Described {
+export interface RequestParts {
   readonly method: string
-  /** Path and query. */
+  /** The path and the query. */
   readonly target: string
   readonly host: string
 }
 
-export class AskedRequest extends ClientRequest {
+export class OriginalRequest extends ClientRequest {
   #pairs: readonly string[] | null = null
 
-  constructor(question: ClientRequest, { method, target, host }: Described) {
+  constructor(question: ClientRequest, { method, target, host }: RequestParts) {
     const { section } = question
-    // Proxies take the Upgrade of their own hop away (RFC 9110, section 7.6.1): the other fields tell a handshake.
+    // Proxies take the Upgrade of their own hop away (RFC 9110, section 7.6.1): a handshake is recognized by
+    // the other fields.
     const upgrade = section.upgrade ?? (asksForWebSocket(section.fields) ? 'websocket' : null)
     const head = { method, target, minor: 1, keepAlive: true, http2: question.http2 } as const
     const length = question.length === Infinity ? CHUNKED : question.length
     super({ ...head, length, section: { ...section, host, hosts: 1, upgrade } }, noFlow(question.socket))
   }
 
-  /** Host is that of the asked request. Upgrade and Connection are those of a handshake, or absent. */
+  /**
+   * The fields as the request has them: with its own Host, and with Upgrade and Connection if it is a
+   * handshake.
+   */
   override get rawHeaders(): readonly string[] {
     this.#pairs ??= this.#ownPairs()
     return this.#pairs
@@ -52,7 +59,7 @@ function asksForWebSocket(fields: FieldTable): boolean {
   return false
 }
 
-/** The body stays with the question. */
+/** The flow of a request without a body: the body of the question stays with the question. */
 export function noFlow(socket: Socket): BodyFlow {
   const nothing = () => {}
   return { socket, resume: nothing, pause: nothing, abandon: nothing, heldChanged: nothing }

@@ -9,11 +9,11 @@ import { sectionOf } from '../../http/wire/header-section.ts'
 import { MalformedRequest } from '../../http/wire/malformed-request.ts'
 import { checkedMethod, checkTarget, type RequestHead } from '../../http/wire/request-parser.ts'
 import { Refusal } from '../../model/errors.ts'
-import { noFlow } from '../asked-request.ts'
+import { noFlow } from '../original-request.ts'
 import type { HttpAttributes } from './check-request.ts'
 
-/** @param socket of the question */
-export function askedCheck(http: HttpAttributes | null, socket: Socket): ClientRequest | Refusal {
+/** @param socket the socket of the question */
+export function originalOfCheck(http: HttpAttributes | null, socket: Socket): ClientRequest | Refusal {
   if (http === null) return notHttp
   try {
     return new AskedCheck(headOf(http), noFlow(socket))
@@ -89,8 +89,9 @@ function regularFields({ method, path, host, headers, isRaw }: HttpAttributes): 
 const PSEUDO = new Set([':method', ':path', ':authority', ':scheme', ':protocol'])
 
 /**
- * With a session of the gateway, the answer writes all Cookie lines anew. Envoy reads no answer with a value that is not UTF-8, and
- * a call that fails may allow the request. In two lines that have become one, a comma would hide the session.
+ * If the client has a session of the gateway, the answer replaces all Cookie lines. Envoy reads no answer
+ * with a value that is not UTF-8, and a call that fails may allow the request. In two lines that have become
+ * one, a comma would hide the session.
  */
 function checkSessions(lines: readonly string[], isRaw: boolean): void {
   const cookies = lines.filter((_, i) => i % 2 === 1 && lines[i - 1]?.toLowerCase() === 'cookie')
