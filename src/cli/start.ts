@@ -117,7 +117,7 @@ export async function runGateway(
   flushCompileCache()
   const reloading = startReloading(gateway, config, { log, load, service })
   service.ready(`listening on ${urls.join(', ')}`)
-  service.watch(() => gateway.serving)
+  service.watch(() => gateway.workers > 0)
   const end = await Promise.race([terminated, gateway.superseded])
   if (typeof end !== 'string') return endSuperseded(end, gateway, reloading, log)
   log.logger.info(cause(end), 'draining')

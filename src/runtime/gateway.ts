@@ -10,6 +10,7 @@ import type { DataPlaneAddresses } from './data-plane.ts'
 import type { DataPlanes } from './data-planes.ts'
 import type { ReloadObserver } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
+import type { Registry } from '../telemetry/metric-registry.ts'
 
 /** The address of a listener of clients. */
 export interface FrontAddress extends AddressInfo {
@@ -57,9 +58,18 @@ export class Gateway {
     return { ...addresses, front, fronts }
   }
 
-  /** False if every worker has ended. */
-  get serving(): boolean {
-    return this.#parts.dataPlanes.workers.running > 0
+  /** The number of processes that serve requests: 0 if every worker has ended. */
+  get workers(): number {
+    return this.#parts.dataPlanes.workers.running
+  }
+
+  /**
+   * The metrics of the gateway and its data planes, in the Prometheus text format.
+   *
+   * @param own the registry of the gateway
+   */
+  metrics(own: Registry): Promise<string> {
+    return this.#parts.dataPlanes.metrics(own)
   }
 
   /** Resolves when another gateway has taken over the store: this one must be closed. */

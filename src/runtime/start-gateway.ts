@@ -42,7 +42,6 @@ export async function startGateway(config: Config, log: Log, composition: Compos
   const active = new ActiveConfig(config, metrics)
   const reloads = composition.extensions.observeReloads(log, metrics)
   let gateway: Gateway | null = null
-  let dataPlanes: DataPlanes | null = null
   try {
     // 1. The lock on an embedded store, which admits one gateway at a time.
     const lock = await explainStore(config, () => lockOf(location))
@@ -52,14 +51,10 @@ export async function startGateway(config: Config, log: Log, composition: Compos
 
     // 2. The operators' listener: from now on, /readyz says what the start waits for.
     const ops = await listenForOperators(config, {
-      readiness: () =>
-        gateway?.readiness ?? {
-          ready: false,
-          parts: { waiting_for: startup.waitingFor ?? 'the listener' },
-        },
+      readiness: () => gateway?.readiness ?? waiting(startup),
       metrics: async () => ({
         type: metrics.registry.contentType,
-        text: await (dataPlanes?.metrics(metrics.registry) ?? metrics.registry.metrics()),
+        text: await (gateway?.metrics(metrics.registry) ?? metrics.registry.metrics()),
       }),
       hosts: () => active.config.opsHosts,
     })
@@ -75,32 +70,24 @@ export async function startGateway(config: Config, log: Log, composition: Compos
     const redis = await openRedis(config, log)
     opened.add(() => redis.close())
 
-    // 4. The node of the fleet. It follows the changes of the store from step 6 on.
+    // 4. The node of the fleet, which follows the changes of the store from step 6 on.
     const node = new FleetNode({ active, store, lock, redis, log, metrics })
     opened.add(() => node.close())
-    addInstanceGauges(metrics, active, node, () => dataPlanes?.workers.running ?? 0)
+    addInstanceGauges(metrics, active, node, () => gateway?.workers ?? 0)
 
-    // 5. The data planes, with their compiled tables. The last uses of API keys are written after the last
-    //   decision.
-    const planes = await openDataPlanes(config, node, log, composition)
-    const keyUses = new KeyUseWriter({ store, take: () => planes.takeKeyUses(), log })
+    // 5. The data planes, with their compiled tables. The last uses of API keys are written after they close.
+    const dataPlanes = await openDataPlanes(config, node, log, composition)
+    const keyUses = new KeyUseWriter({ store, take: () => dataPlanes.takeKeyUses(), log })
     opened.add(() => keyUses.close())
-    opened.add((drain) => planes.close(drain))
+    opened.add((drain) => dataPlanes.close(drain))
 
     // 6. The first reading of the change feed, with which the lease begins.
     await node.start(startup)
 
     // 7. The listeners of clients.
-    const addresses = await planes.listen()
-    dataPlanes = planes
-    return (gateway = new Gateway({
-      active,
-      node,
-      dataPlanes,
-      reloads,
-      addresses: { ...addresses, ops: ops.address },
-      close: (drain) => opened.close(drain),
-    }))
+    const addresses = { ...(await dataPlanes.listen()), ops: ops.address }
+    const close = (drain: number) => opened.close(drain)
+    return (gateway = new Gateway({ active, node, dataPlanes, reloads, addresses, close }))
   } catch (cause) {
     await opened.close(0)
     throw cause
@@ -119,6 +106,11 @@ class Opened {
   async close(drain: number): Promise<void> {
     for (const close of this.#closings.reverse()) await close(drain)
   }
+}
+
+/** The readiness of a gateway that does not listen to clients yet. */
+function waiting({ waitingFor }: Startup) {
+  return { ready: false, parts: { waiting_for: waitingFor ?? 'the listener' } }
 }
 
 /** A store in a file has no list of instances, so it admits one gateway at a time. */
@@ -141,7 +133,7 @@ function listenForOperators({ ops, sources }: Config, source: OpsSource): Promis
   return explainListening(ops, sources.ops, () => openOps(ops, source))
 }
 
-/** Code for workers is loaded only where there are workers. */
+/** Loads the code for workers only if there are workers. */
 async function openDataPlanes(
   config: Config,
   node: FleetNode,
