@@ -21,6 +21,7 @@ export interface DocumentedSchema {
   readonly properties?: Readonly<Record<string, DocumentedSchema>>
   readonly required?: readonly string[]
   readonly anyOf?: readonly DocumentedSchema[]
+  readonly additionalProperties?: boolean | DocumentedSchema
 }
 
 export interface DocumentedParameter {
@@ -84,6 +85,11 @@ type Reference = { readonly $ref: string }
 const document = JSON.parse(JSON.stringify(openApiDocument(builtInOperations()))) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+/** The schemas that have a name. */
+export function documentedSchemas(): Readonly<Record<string, DocumentedSchema>> {
+  return document.components['schemas'] as Readonly<Record<string, DocumentedSchema>>
 }
 
 export function documentedOperations(): DocumentedOperation[] {

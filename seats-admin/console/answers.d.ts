@@ -1,177 +1,98 @@
-/** What the gateway's endpoints answer, as far as the console reads it: docs/seats-api.md has the whole of it. */
+/** The answers of the gateway, from its OpenAPI document. Written by `npm run docs`. */
 
-export interface Paged<T> {
-  data: T[]
-  has_more: boolean
+/** By operation. A variable segment of a path is any text. */
+export interface Answers {
+  'POST /v1/seats': CreatedSeat
+  'GET /v1/seats': { data: ListedSeat[]; has_more: boolean; count: number }
+  [operation: `GET /v1/seats/${string}`]: Seat
+  [operation: `PUT /v1/seats/${string}`]: UpdatedSeat
+  [operation: `DELETE /v1/seats/${string}`]: null
+  'POST /v1/seats/plan': SeatsPlan
+  'POST /v1/seats/apply': AppliedSeats
+  'POST /v1/api-keys': CreatedApiKey
+  'GET /v1/api-keys': { data: ApiKey[]; has_more: boolean; count: number }
+  [operation: `GET /v1/api-keys/${string}`]: ApiKey
+  [operation: `DELETE /v1/api-keys/${string}`]: null
+  'GET /v1/users': { data: User[]; has_more: boolean; count: number }
+  [operation: `GET /v1/users/${string}`]: User
+  'GET /v1/sessions': { data: Session[]; has_more: boolean }
+  [operation: `DELETE /v1/sessions/${string}`]: null
+  'POST /v1/blocks': CreatedBlock
+  'GET /v1/blocks': { data: Block[]; has_more: boolean; count: number }
+  [operation: `DELETE /v1/blocks/${string}`]: null
+  'GET /v1/audit': { data: AuditEntry[]; has_more: boolean }
+  'GET /v1/access/who-can': { method: string | null; path: string | null; route: string | null; permission: string | null; tenant: string; space: string | null; seats: GrantingSeat[]; api_keys: GrantedApiKey[]; users: GrantedUser[]; has_more: boolean; host?: string }
+  'GET /v1/access/can': { data: AccessRow[]; has_more: boolean }
+  'POST /v1/access/explain': DecisionRecord
+  'GET /v1/routes': { data: ListedRoute[]; has_more: boolean }
+  'GET /v1/decisions': { data: Decision[]; has_more: boolean }
+  'GET /v1/fleet': { data: FleetInstance[]; changes: FleetChange[]; redis: 'ok' | 'degraded' | null }
+  'GET /v1/canary': null
+  'POST /auth/oidc/login': { authorization_url: string; state: string; expires_in: number }
+  'POST /auth/oidc/logout': { logged_out: boolean; end_session_url?: string }
+  'GET /auth/oidc/me': { tenant: string; user: string; email: string | null; auth: 'api-key' | 'bearer' | 'session' | 'issuer'; admin_space: string }
 }
 
-export interface Seat {
-  id: string
-  name: string
-  spaces: string[]
-  permissions: string[]
-  created_by: string
-  created_at: string
-  updated_by?: string
-  updated_at: string
-  warnings?: Warning[]
-}
+/** The body of the answer to an operation, such as `GET /v1/seats`. */
+export type Answer<Operation extends string> = Operation extends keyof Answers ? Answers[Operation] : never
 
-export interface ListedSeat extends Pick<Seat, 'id' | 'name' | 'spaces' | 'permissions' | 'created_at'> {
-  member_count: number
-}
+/** An item of a list. */
+export type Item<Path extends string> = Answer<`GET ${Path}`> extends { data: (infer T)[] } ? T : never
 
-export interface Warning {
-  path: string
-  code: string
-  message: string
-}
+export interface AccessRow { method: string; path: string; permission: string; upstream: string; space: string | null; seat: string | null; host?: string }
 
-export interface ApiKey {
-  id: string
-  name: string
-  seats: string[]
-  created_by: string
-  created_at: string
-  expires_at?: string
-  revoked_at?: string
-  last_used_at?: string
-}
+export interface ApiKey { id: string; name: string; seats: string[]; created_by: string; created_at: string; expires_at?: string; revoked_at?: string; last_used_at?: string }
 
-export interface CreatedApiKey extends ApiKey {
-  key: string
-  warnings?: Warning[]
-}
+export interface AppliedChange { action: 'create' | 'update' | 'delete'; name: string; id: string; was?: string }
 
-export interface User {
-  sub: string
-  email: string | null
-  last_sign_in: string | null
-  seats: string[]
-  blocked: boolean
-}
+export interface AppliedSeats { tenant: string; unchanged: number; warnings: Warning[]; changes: AppliedChange[] }
 
-/** Of `GET /auth/oidc/me`. */
-export interface Me {
-  tenant: string
-  /** The `sub`, or the id of the API key. */
-  user: string
-  email: string | null
-  auth: string
-  admin_space: string
-}
+export interface AuditActor { kind: 'user' | 'api-key' | 'command' | 'provider'; id: string; name?: string }
 
-export interface Session {
-  id: string
-  kind: 'browser' | 'program'
-  expires_at: string
-  created_at?: string
-}
+export interface AuditEntry { id: string; seq: number; at: string; tenant: string; actor: AuditActor; request_id: string | null; action: 'seat.create' | 'seat.update' | 'seat.delete' | 'api_key.create' | 'api_key.revoke' | 'block.create' | 'block.delete' | 'session.end' | 'bootstrap'; target: AuditTarget; space: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null; prev: string | null; hash: string }
 
-export interface Block {
-  id: string
-  user: string
-  created_by: string
-  created_at: string
-  until?: string
-  reason?: string
-}
+export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session'; id: string; name: string | null }
 
-export interface AuditEntry {
-  id: string
-  at: string
-  actor: { kind: string; id: string; name?: string }
-  request_id: string | null
-  action: string
-  target: { kind: string; id: string; name: string | null }
-  space: string
-  before: Record<string, unknown> | null
-  after: Record<string, unknown> | null
-}
+export interface Block { id: string; user: string; created_by: string; created_at: string; until?: string; reason?: string }
 
-export interface AccessRow {
-  method: string
-  path: string
-  permission: string
-  upstream: string
-  space: string | null
-  seat: string | null
-  host?: string
-}
+export interface ConsideredSeat { name: string; id: string | null; verdict: 'grants' | 'lacks_permission' | 'not_in_space' | 'unknown' | 'name_given_up' }
 
-export interface WhoCan {
-  seats: { id: string; name: string; spaces: string[]; by: string }[]
-  api_keys: { id: string; name: string; seats: string[] }[]
-  users: { sub: string; email: string | null; seats: string[]; blocked: boolean }[]
-  has_more: boolean
-}
+export interface CreatedApiKey { id: string; name: string; seats: string[]; created_by: string; created_at: string; key: string; expires_at?: string; revoked_at?: string; last_used_at?: string; warnings?: Warning[] }
 
-export interface PlannedChange {
-  action: 'create' | 'update' | 'delete'
-  name: string
-  was?: string
-  id?: string
-  spaces_added: string[]
-  spaces_removed: string[]
-  permissions_added: string[]
-  permissions_removed: string[]
-  users: number
-  api_keys: { count: number; names: string[] }
-  routes_gained: { count: number; routes: string[] }
-  routes_lost: { count: number; routes: string[] }
-}
+export interface CreatedBlock { id: string; user: string; created_by: string; created_at: string; until?: string; reason?: string; warnings?: Warning[] }
 
-export interface Plan {
-  changes: PlannedChange[]
-  warnings: Warning[]
-}
+export interface CreatedSeat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; warnings?: Warning[] }
 
-export interface RouteRow {
-  method: string
-  path: string
-  permission: string
-  upstream: string
-  file: string | null
-  line: number | null
-  /** Null: not counted, of a public route. */
-  requests: number | null
-  last_at: string | null
-  /** Of its table: only where tables list hosts; null for all others. */
-  host?: string | null
-}
+export interface Decision { id: string; at: string; code: string; method: string; path: string; route: string | null; permission: string | null; space: string | null; user: string | null; seats: string[]; request_id: string }
 
-export interface FleetChange {
-  seq: number
-  at: string
-  kind: string
-  effective_ms: number | null
-}
+export interface DecisionRecord { answer: 'allow' | 'deny'; code: string; reason: string; method: string; path: string; route: Record<string, unknown> | null; permission: string | null; principal: Record<string, unknown> | null; space: string | null; seats: ConsideredSeat[]; grantedIn: string[]; source: string | null; timings: Record<string, unknown>; config: string | null; caller?: ExplainedCaller; signedIdentity?: Record<string, unknown> }
 
-export interface Fleet {
-  data: {
-    id: string
-    url: string | null
-    started_at: string | null
-    version: string | null
-    seq: number
-    age_ms: number
-    hash: string | null
-  }[]
-  changes: FleetChange[]
-  /** Null: none is configured. Absent: of an older version. */
-  redis?: 'ok' | 'degraded' | null
-}
+export interface ExplainedCaller { by: 'seats' | 'user' | 'api_key' | 'none'; known: boolean | null }
 
-export interface Decision {
-  id: string
-  at: string
-  code: string
-  method: string
-  path: string
-  route: string | null
-  permission: string | null
-  space: string | null
-  user: string | null
-  seats: string[]
-  request_id: string
-}
+export interface FleetChange { seq: number; at: string; kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block'; effective_ms: number | null }
+
+export interface FleetInstance { id: string; started_at: string | null; version: string | null; seq: number; age_ms: number; hash: string | null; url: string | null }
+
+export interface GrantedApiKey { id: string; name: string; expires_at: string | null; last_used_at: string | null; seats: string[] }
+
+export interface GrantedUser { sub: string; email: string | null; last_sign_in: string | null; seats: string[]; blocked: boolean }
+
+export interface GrantingSeat { id: string; name: string; spaces: string[]; by: 'permission' | '*' }
+
+export interface ListedRoute { method: string; path: string; permission: string; upstream: string; file: string; line: number; requests: number; last_at: string | null; host?: string | null }
+
+export interface ListedSeat { id: string; name: string; spaces: string[]; permissions: string[]; member_count: number; created_at: string }
+
+export interface PlannedChange { action: 'create' | 'update' | 'delete'; name: string; spaces_added: string[]; spaces_removed: string[]; permissions_added: string[]; permissions_removed: string[]; users: number; api_keys: { count: number; names: string[] }; routes_gained: { count: number; routes: string[] }; routes_lost: { count: number; routes: string[] }; was?: string; id?: string }
+
+export interface Seat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; updated_at: string; updated_by?: string }
+
+export interface SeatsPlan { tenant: string; unchanged: number; warnings: Warning[]; space: string; changes: PlannedChange[]; unnamed: { count: number; names: string[] }; versions: Record<string, string | null> }
+
+export interface Session { id: string; user: string; kind: 'browser' | 'program'; expires_at: string; email?: string; created_at?: string }
+
+export interface UpdatedSeat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; updated_at: string; updated_by?: string; warnings?: Warning[] }
+
+export interface User { sub: string; email: string | null; last_sign_in: string | null; seats: string[]; blocked: boolean }
+
+export interface Warning { path: string; code: 'permission_unasked' | 'seat_held' | 'nobody_administers'; message: string }

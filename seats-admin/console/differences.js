@@ -65,6 +65,7 @@ function Value({ of }) {
   return TIMESTAMP.test(of) ? html`<${Time} at=${of} />` : html`<bdi>${of}</bdi>`
 }
 
+/** @type {Readonly<Record<import('./answers.d.ts').AuditEntry['action'], string>>} */
 const ACTIONS = {
   'seat.create': 'created the Seat',
   'seat.update': 'changed the Seat',

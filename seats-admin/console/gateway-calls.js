@@ -67,14 +67,20 @@ effect(() => {
 let waiting = null
 
 /**
- * @template T
- * @param {string} method
- * @param {string} path such as `/v1/seats`
+ * @template {string} M
+ * @template {string} P
+ * @typedef {import('./answers.d.ts').Answer<`${M} ${P}`>} Answer
+ */
+
+/**
+ * @template {string} M
+ * @template {string} P
+ * @param {M} method
+ * @param {P} path such as `/v1/seats`
  * @param {Call} [options]
- * @returns {Promise<T>} the body of the answer; rejects with a Refused
+ * @returns {Promise<Answer<M, P>>} the body of the answer; rejects with a Refused
  */
 export async function call(method, path, options) {
-  /** @type {Answered<T>} */
   const { body } = await callForTag(method, path, options)
   return body
 }
@@ -82,11 +88,12 @@ export async function call(method, path, options) {
 /**
  * As `call`, with the entity tag.
  *
- * @template T
- * @param {string} method
- * @param {string} path
+ * @template {string} M
+ * @template {string} P
+ * @param {M} method
+ * @param {P} path
  * @param {Call} [options]
- * @returns {Promise<Answered<T>>}
+ * @returns {Promise<Answered<Answer<M, P>>>}
  */
 export function callForTag(method, path, options) {
   return signedInAgain(() => callOnce(method, path, options), method !== 'GET')
@@ -104,7 +111,6 @@ async function sameSession() {
     isOtherSession = false
     return
   }
-  /** @type {import('./answers.d.ts').Me} */
   const me = await callSignIn('GET', ME)
   isOtherSession = me.tenant !== who.tenant || me.user !== who.user
   if (isOtherSession) throw otherSession(me)
@@ -117,7 +123,7 @@ export function isComparison(path) {
   return path === auth + ME
 }
 
-/** @param {import('./answers.d.ts').Me} me */
+/** @param {Answer<'GET', '/auth/oidc/me'>} me */
 export function otherSession({ email, user, tenant }) {
   return new Refused({
     status: 401,
@@ -186,12 +192,13 @@ function asked(refusal) {
 /**
  * As `call`, where a 401 is an answer like any other.
  *
- * @template T
- * @param {string} method
- * @param {string} path
+ * @template {string} M
+ * @template {string} P
+ * @param {M} method
+ * @param {P} path
  * @param {Call} [options]
  * @param {import('./credentials.js').Credential} [by] at sign-in
- * @returns {Promise<Answered<T>>}
+ * @returns {Promise<Answered<Answer<M, P>>>}
  */
 export async function callOnce(
   method,
@@ -219,12 +226,13 @@ const READS = new Set(['/v1/seats/plan', '/v1/access/explain'])
 /**
  * A sign-in endpoint.
  *
- * @template T
- * @param {string} method
- * @param {string} path
+ * @template {string} M
+ * @template {string} P
+ * @param {M} method
+ * @param {P} path
  * @param {unknown} [body]
  * @param {string} [key] '' for the session cookie
- * @returns {Promise<T>}
+ * @returns {Promise<Answer<M, P>>}
  */
 export async function callSignIn(method, path, body, key = '') {
   const answer = await answered(key, method, auth + path, { body, isRead: method === 'GET' })
@@ -246,7 +254,6 @@ export async function signOut() {
     forget()
     return null
   }
-  /** @type {{ end_session_url?: string }} */
   const body = await callSignIn('POST', '/auth/oidc/logout', {})
   forget()
   return body.end_session_url ?? null

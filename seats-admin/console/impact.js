@@ -25,7 +25,6 @@ const MAX_SHOWN = 20
 export async function membersOf(seat, count, signal) {
   if (count === 0) return { members: [], isWhole: true }
   const holds = (/** @type {import('./answers.d.ts').User} */ { seats }) => seats.includes(seat)
-  /** @type {{ items: import('./answers.d.ts').User[], hasMore: boolean }} */
   const { items, hasMore } = await readList('/v1/users', {
     idOf: ({ sub }) => sub,
     isEnough: (users) => users.length >= MAX_USERS || users.filter(holds).length >= count,
@@ -37,7 +36,7 @@ export async function membersOf(seat, count, signal) {
 
 /**
  * @typedef {object} Impact
- * @property {import('./answers.d.ts').Plan} plan
+ * @property {import('./answers.d.ts').SeatsPlan} plan
  * @property {import('./answers.d.ts').User[]} members
  * @property {boolean} isWhole all members are known
  * @property {import('./gateway-calls.js').Refused | null} membersRefusal why their names are not known
@@ -45,7 +44,7 @@ export async function membersOf(seat, count, signal) {
 
 /**
  * @param {{ seats: Readonly<Record<string, unknown>>, block?: string[], revoke?: string[] }} changes
- * @returns {Promise<import('./answers.d.ts').Plan>} rejects with a Refused
+ * @returns {Promise<import('./answers.d.ts').SeatsPlan>} rejects with a Refused
  */
 export function planOf(changes) {
   return call('POST', '/v1/seats/plan', { body: changes })

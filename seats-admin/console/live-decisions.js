@@ -61,7 +61,6 @@ export function useDecisions() {
       // A console may have made all the newest requests.
       const isEnough = (/** @type {readonly Decision[]} */ found) =>
         !isFirst || found.length >= MAX_KEPT || found.filter(isOfOthers).length >= ENOUGH
-      /** @type {{ items: Decision[], hasMore: boolean }} */
       const { items: data, hasMore } = await readList(PATH, { isEnough, signal })
       const isKnown = (/** @type {Decision} */ { id }) => newest.some((each) => each.id === id)
       setHasGap(newest.length > 0 && hasMore && !data.some(isKnown))

@@ -150,16 +150,21 @@ export function useAction(send, before = null) {
  */
 
 /**
+ * @template {string} P
+ * @typedef {import('./answers.d.ts').Item<P>} Item
+ */
+
+/**
  * A list, page by page.
  *
- * @template T
- * @param {string} path
- * @param {Listing<T> & { whole?: boolean, deps?: readonly unknown[] }} [options] whole: all pages are loaded, one after the other
- * @returns {Listed<T>}
+ * @template {string} P
+ * @param {P} path
+ * @param {Listing<Item<P>> & { whole?: boolean, deps?: readonly unknown[] }} [options] whole: all pages are loaded, one after the other
+ * @returns {Listed<Item<P>>}
  */
 export function useList(path, { query = {}, idOf, whole = false, deps = [] } = {}) {
   const [state, setState] = useState(
-    /** @returns {{ items: T[], hasMore: boolean, refusal: Refused | null, loading: boolean }} */
+    /** @returns {{ items: Item<P>[], hasMore: boolean, refusal: Refused | null, loading: boolean }} */
     () => ({ items: [], hasMore: true, refusal: null, loading: true }),
   )
   const [attempt, setAttempt] = useState(0)
@@ -167,7 +172,7 @@ export function useList(path, { query = {}, idOf, whole = false, deps = [] } = {
   /** Whether what is shown is of this question. */
   const isOfNow = useRef(false)
   const load = useCallback(
-    async (/** @type {T[]} */ before, /** @type {AbortController} */ controller) => {
+    async (/** @type {Item<P>[]} */ before, /** @type {AbortController} */ controller) => {
       try {
         for await (const { items, hasMore } of pagesOf(path, { query, idOf }, controller.signal, before)) {
           if (controller.signal.aborted) return
@@ -216,13 +221,13 @@ export function useList(path, { query = {}, idOf, whole = false, deps = [] } = {
 /**
  * Reads a list to the end, or until enough is found.
  *
- * @template T
- * @param {string} path
- * @param {Listing<T> & { isEnough?: (items: readonly T[]) => boolean, signal?: AbortSignal | undefined }} options
- * @returns {Promise<{ items: T[], hasMore: boolean }>}
+ * @template {string} P
+ * @param {P} path
+ * @param {Listing<Item<P>> & { isEnough?: (items: readonly Item<P>[]) => boolean, signal?: AbortSignal | undefined }} options
+ * @returns {Promise<{ items: Item<P>[], hasMore: boolean }>}
  */
 export async function readList(path, { isEnough = () => false, signal, ...listing }) {
-  /** @type {{ items: T[], hasMore: boolean }} */
+  /** @type {{ items: Item<P>[], hasMore: boolean }} */
   let found = { items: [], hasMore: true }
   for await (found of pagesOf(path, listing, signal)) if (isEnough(found.items)) break
   return found
@@ -231,19 +236,21 @@ export async function readList(path, { isEnough = () => false, signal, ...listin
 /**
  * The items up to each page of a list, as long as there are more.
  *
- * @template T
- * @param {string} path
- * @param {Listing<T>} listing
+ * @template {string} P
+ * @param {P} path
+ * @param {Listing<Item<P>>} listing
  * @param {AbortSignal} [signal]
- * @param {T[]} [items] of the pages before
- * @returns {AsyncGenerator<{ items: T[], hasMore: boolean }>}
+ * @param {Item<P>[]} [items] of the pages before
+ * @returns {AsyncGenerator<{ items: Item<P>[], hasMore: boolean }>}
  */
 async function* pagesOf(path, { query, idOf = (/** @type {any} */ { id }) => id }, signal, items = []) {
   for (let hasMore = true; hasMore;) {
     const last = items.at(-1)
     const after = last === undefined ? '' : idOf(last)
-    /** @type {import('./answers.d.ts').Paged<T>} */
-    const page = await call('GET', path, { query: { ...query, limit: '100', after }, signal })
+    const answer = /** @type {unknown} */ (
+      await call('GET', path, { query: { ...query, limit: '100', after }, signal })
+    )
+    const page = /** @type {{ data: Item<P>[], has_more: boolean }} */ (answer)
     items = [...items, ...page.data]
     hasMore = page.has_more
     yield { items, hasMore }

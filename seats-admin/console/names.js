@@ -69,30 +69,27 @@ async function read(id) {
 
 /** @param {string} id @returns {Promise<Named | null>} */
 async function readKey(id) {
-  /** @type {import('./answers.d.ts').ApiKey | null} */
-  const key = await allowed('api-key', KEYS + id, {})
+  const key = await allowed('api-key', `${KEYS}${id}`, {})
   return key === null ? null : { kind: 'api-key', name: key.name }
 }
 
 /** @param {string} id @returns {Promise<Named | null>} */
 async function readUser(id) {
-  /** @type {import('./answers.d.ts').Paged<import('./answers.d.ts').User> | null} */
   const page = await allowed('user', USERS, { sub: id })
   const [user] = page?.data ?? []
   return user === undefined ? null : { kind: 'user', name: user.email ?? id }
 }
 
 /**
- * @template T
+ * @template {string} P
  * @param {Named['kind']} kind
- * @param {string} path
+ * @param {P} path
  * @param {Readonly<Record<string, string>>} query
- * @returns {Promise<T | null>} null: there is none, or the user may not read it; rejects with what may pass
+ * @returns {Promise<import('./gateway-calls.js').Answer<'GET', P> | null>} null: there is none, or the user may not read it; rejects with what may pass
  */
 async function allowed(kind, path, query) {
   if (refused.has(kind)) return null
   try {
-    /** @type {import('./gateway-calls.js').Answered<T>} */
     const { body } = await ofSameSession(() => callOnce('GET', path, { query }))
     return body
   } catch (cause) {

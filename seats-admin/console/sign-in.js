@@ -32,7 +32,6 @@ const CHANNEL = 'seatgate.console.signed-in'
  * @returns {Promise<import('./credentials.js').SignedIn>} rejects with a Refused, also where a reload would continue in another tenant
  */
 async function identified(key, wanted, before) {
-  /** @type {import('./answers.d.ts').Me} */
   const me = await callSignIn('GET', '/auth/oidc/me', undefined, key)
   const isOther = before !== undefined && before.tenant !== me.tenant
   if (isOther && before.isOfTab) throw otherSession(me)
@@ -156,7 +155,6 @@ function SignInForm({ again, before = null, ...known }) {
     const other = again === undefined ? null : window.open('about:blank', '_blank')
     try {
       const returnTo = again === undefined ? returnPath() : hrefOf(['signed-in'])
-      /** @type {{ authorization_url: string }} */
       const { authorization_url: url } = await callSignIn('POST', '/auth/oidc/login', {
         tenant: tenant.trim(),
         return_to: returnTo,

@@ -11,7 +11,6 @@ const isEnough = ({ length }) => length >= ENOUGH
 /** @returns {readonly import('./answers.d.ts').ListedSeat[]} */
 export function useKnownSeats() {
   const { value } = useLoaded(async (signal) => {
-    /** @type {{ items: import('./answers.d.ts').ListedSeat[], hasMore: boolean }} */
     const { items } = await readList('/v1/seats', { isEnough, signal })
     return items
   }, [])
@@ -26,7 +25,6 @@ export function spacesOf(seats) {
 /** Permissions that routes ask for. @returns {readonly string[]} */
 export function useAskedPermissions() {
   const { value } = useLoaded(async (signal) => {
-    /** @type {{ items: import('./answers.d.ts').RouteRow[], hasMore: boolean }} */
     const { items } = await readList('/v1/routes', {
       idOf: ({ method, path }) => `${method} ${path}`,
       isEnough,

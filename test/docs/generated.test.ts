@@ -1,6 +1,7 @@
 /** Generated regions of the manual are what `npm run docs` writes, and leave out nothing. */
 
 import t from 'tap'
+import { ANSWER_TYPES, answerTypes } from '../../docs/generate/answer-types.ts'
 import { LABELS, metricsOf } from '../../docs/generate/metrics.ts'
 import { generatedRegions, withRegions } from '../../docs/generate/pages.ts'
 import { scrapeNewGateway } from '../../docs/generate/running.ts'
@@ -16,6 +17,10 @@ t.test('no region differs', async (t) => {
     for (const [region, content] of Object.entries(regions))
       t.equal(withRegions(text, { [region]: content }), text, `${page}, ${region}: run "npm run docs"`)
   }
+})
+
+t.test('the types of answers are those of the document', async (t) => {
+  t.equal(textOf(ANSWER_TYPES), answerTypes(), `${ANSWER_TYPES}: run "npm run docs"`)
 })
 
 t.test('every setting has a meaning and an example, unless it is a map', async (t) => {

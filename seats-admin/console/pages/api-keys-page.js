@@ -28,7 +28,6 @@ function stateOf({ revoked_at: revoked, expires_at: expires }) {
 }
 
 export function ApiKeysPage() {
-  /** @type {import('../loading.js').Listed<ApiKey>} */
   const keys = useList('/v1/api-keys', { whole: true })
   const { filter, setFilter, isFiltered, shown, count, more } = useShownFilter(
     keys,
@@ -130,7 +129,6 @@ function CreateDialog({ onClose, onCreated }) {
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
   }, [created, isCopied])
-  /** @type {import('../loading.js').Listed<import('../answers.d.ts').ListedSeat>} */
   const known = useList('/v1/seats', { whole: true })
   const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()

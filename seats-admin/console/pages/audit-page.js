@@ -9,8 +9,6 @@ import { html } from '../markup.js'
 import { counted } from '../pieces.js'
 import { Empty, ListEnd, PageHeading, Refusal } from '../states.js'
 
-/** @typedef {import('../answers.d.ts').AuditEntry} AuditEntry */
-
 /** Entries of one export. */
 const MAX_EXPORT = 10_000
 
@@ -18,7 +16,6 @@ const NONE = { actor: '', target: '', action: '', since: '', until: '' }
 
 export function AuditPage() {
   const { filter, setFilter, draft, change, submit } = useFilterForm(Object.keys(NONE))
-  /** @type {import('../loading.js').Listed<AuditEntry>} */
   const entries = useList('/v1/audit', { query: filter })
   const clear = () => {
     change(NONE)
@@ -54,7 +51,6 @@ function Export({ query }) {
   const [said, setSaid] = useState('')
   const { busy, refusal, run } = useAction(async () => {
     setSaid('Reading the audit…')
-    /** @type {{ items: AuditEntry[], hasMore: boolean }} */
     const { items, hasMore } = await readList('/v1/audit', {
       query,
       isEnough: (found) => found.length >= MAX_EXPORT,

@@ -14,19 +14,16 @@ import { useKnownSeats } from '../suggestions.js'
 /**
  * The decision record, as `seatgate explain --json` prints it.
  *
- * @typedef {object} DecisionRecord
- * @property {'allow' | 'deny'} answer
- * @property {string} code
- * @property {string} reason
+ * @typedef {object} Route
  * @property {string} method
  * @property {string} path
- * @property {{ method: string, path: string, requirement: string, target: { kind: string, name?: string }, place: { file: string, line: number } | null } | null} route
- * @property {string | null} permission
- * @property {{ tenant: string, user: string, email: string | null, method: string } | null} principal
- * @property {string | null} space
- * @property {{ name: string, id: string | null, verdict: string }[]} seats
- * @property {string[]} grantedIn
- * @property {{ by: 'seats' | 'user' | 'api_key' | 'none', known: boolean | null }} caller as the question names it
+ * @property {string} requirement
+ * @property {{ kind: string, name?: string }} target
+ * @property {{ file: string, line: number } | null} place
+ *
+ * @typedef {{ tenant: string, user: string, email: string | null }} Principal
+ * @typedef {import('../answers.d.ts').ExplainedCaller} ExplainedCaller
+ * @typedef {import('../answers.d.ts').DecisionRecord & { route: Route | null, principal: Principal | null, caller: ExplainedCaller }} DecisionRecord
  */
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
@@ -97,9 +94,8 @@ export function ExplainPage() {
     setBusy(true)
     const { current: own } = asked
     try {
-      /** @type {DecisionRecord} */
-      const found = await call('POST', '/v1/access/explain', { body: bodyOf(question) })
-      if (asked.current === own) setRecord(found)
+      const answer = await call('POST', '/v1/access/explain', { body: bodyOf(question) })
+      if (asked.current === own) setRecord(/** @type {DecisionRecord} */ (answer))
     } catch (cause) {
       if (asked.current === own) setRefusal(refusalOf(cause))
     }

@@ -13,7 +13,7 @@ import { ageText, counted, Name, number, rounded, Table, Time } from '../pieces.
 import { Empty, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
-/** @typedef {import('../answers.d.ts').Fleet} Fleet */
+/** @typedef {import('../answers.d.ts').Answer<'GET /v1/fleet'>} Fleet */
 
 /** Milliseconds: an instance that read its feed longer ago is silent. */
 const SILENT = 1000
@@ -33,7 +33,6 @@ export function OverviewPage() {
 }
 
 function Instances() {
-  /** @type {import('../loading.js').Loaded<Fleet>} */
   const fleet = useLoaded((signal) => call('GET', '/v1/fleet', { signal }), [])
   const old = useReadAgain(fleet)
   return html`
@@ -112,7 +111,6 @@ function LastChanges({ of: changes }) {
   const audit = useLoaded(
     async (signal) => {
       if (isRefused.current) return []
-      /** @type {import('../answers.d.ts').Paged<import('../answers.d.ts').AuditEntry>} */
       const { data } = await call('GET', AUDIT, { query: { limit: '100' }, signal }).catch((cause) => {
         isRefused.current = refusalOf(cause).status === 403
         throw cause

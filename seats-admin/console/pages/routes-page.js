@@ -10,13 +10,12 @@ import { html } from '../markup.js'
 import { counted, Name, number, Table, Time } from '../pieces.js'
 import { Empty, ListEnd, PageHeading, whenLoaded } from '../states.js'
 
-/** @typedef {import('../answers.d.ts').RouteRow} RouteRow */
-/** @typedef {import('../answers.d.ts').WhoCan} WhoCan */
+/** @typedef {import('../answers.d.ts').ListedRoute} RouteRow */
+/** @typedef {import('../answers.d.ts').Answer<'GET /v1/access/who-can'>} WhoCan */
 
 export function RoutesPage() {
   const { filter, draft, change, submit } = useFilterForm(['q', 'permission'])
   const [asked, setAsked] = useState(/** @type {RouteRow | null} */ (null))
-  /** @type {import('../loading.js').Listed<RouteRow>} */
   const routes = useList('/v1/routes', { query: filter, idOf: ({ method, path }) => `${method} ${path}` })
   return html`
     <${PageHeading} title="Routes" />
@@ -84,7 +83,6 @@ function Needs({ of }) {
 /** @param {{ route: RouteRow, onClose: () => void }} props */
 function WhoCanDialog({ route, onClose }) {
   const query = { permission: route.permission, limit: '100' }
-  /** @type {import('../loading.js').Loaded<WhoCan>} */
   const found = useLoaded(
     (signal) => call('GET', '/v1/access/who-can', { query, signal }),
     [query.permission],

@@ -20,6 +20,7 @@ import { readSeat } from './seat-page.js'
 
 /** @typedef {{ name: string, spaces: string[], permissions: string[] }} Draft */
 /** @typedef {import('../answers.d.ts').Seat} Seat */
+/** @typedef {import('../answers.d.ts').CreatedSeat | import('../answers.d.ts').UpdatedSeat} Saved */
 /** @typedef {{ seat: Seat, etag: string | null }} Read */
 
 /** What was typed and not saved, by form: it is there again when its page is opened again. In memory alone, until the sign-out. @type {Map<string, { base: Read | null, draft: Draft }>} */
@@ -84,7 +85,7 @@ function Form({ name: form, base: firstBase, first }) {
   const [draft, setDraft] = useState(found?.draft ?? first)
   const [isFound, setFound] = useState(found !== undefined)
   const [reviewing, setReviewing] = useState(false)
-  const [saved, setSaved] = useState(/** @type {Seat | null} */ (null))
+  const [saved, setSaved] = useState(/** @type {Saved | null} */ (null))
   const [fault, setFault] = useState(/** @type {string | null} */ (null))
   const known = useKnownSeats()
   const asked = useAskedPermissions()
@@ -101,7 +102,7 @@ function Form({ name: form, base: firstBase, first }) {
     setFault(wrong)
     if (wrong === null) setReviewing(true)
   }
-  const isDone = (/** @type {Seat} */ seat) => {
+  const isDone = (/** @type {Saved} */ seat) => {
     // Where the form was left and opened again meanwhile, what is typed there is another draft.
     if (kept.get(keyOf(form))?.draft === draft) keepDraft(form, null)
     // The user has gone elsewhere meanwhile.
@@ -192,7 +193,7 @@ function Form({ name: form, base: firstBase, first }) {
  * @param {Read | null} props.base
  * @param {Draft} props.draft
  * @param {() => void} props.onClose
- * @param {(seat: Seat) => void} props.onDone
+ * @param {(seat: Saved) => void} props.onDone
  * @param {(read: Read) => void} props.onRebase the change is then one of this version
  * @param {(seat: Seat) => void} props.onTake the form then has this version
  */
@@ -294,7 +295,7 @@ function InAdminSpace({ base, draft }) {
   <//>`
 }
 
-/** @param {Read | null} base @param {Draft} draft @returns {Promise<Seat>} */
+/** @param {Read | null} base @param {Draft} draft @returns {Promise<Saved>} */
 function save(base, draft) {
   return base === null
     ? call('POST', '/v1/seats', { body: draft })

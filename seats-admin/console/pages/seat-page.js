@@ -19,7 +19,6 @@ const BACK = { href: hrefOf(['seats']), text: 'Seats' }
 
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Read>} */
 export async function readSeat(id, signal) {
-  /** @type {import('../gateway-calls.js').Answered<Seat>} */
   const { body, etag } = await callForTag('GET', `/v1/seats/${encodeURIComponent(id)}`, { signal })
   return { seat: body, etag }
 }
@@ -116,7 +115,6 @@ function Holders({ seat }) {
 function Keys({ seat }) {
   const keys = useLoaded(
     async (signal) => {
-      /** @type {{ items: import('../answers.d.ts').ApiKey[], hasMore: boolean }} */
       const { items } = await readList('/v1/api-keys', { signal })
       return items.filter((key) => key.revoked_at === undefined && key.seats.includes(seat.name))
     },
@@ -145,7 +143,6 @@ function Keys({ seat }) {
 
 /** @param {{ seat: Seat }} props */
 function Routes({ seat }) {
-  /** @type {import('../loading.js').Listed<import('../answers.d.ts').AccessRow>} */
   const rows = useList('/v1/access/can', {
     query: { seat: seat.name },
     idOf: rowId,
@@ -179,7 +176,6 @@ function rowId({ method, host, path, space }) {
 
 /** @param {{ seat: Seat }} props */
 function History({ seat }) {
-  /** @type {import('../loading.js').Listed<import('../answers.d.ts').AuditEntry>} */
   const entries = useList('/v1/audit', { query: { target: seat.id }, deps: [seat.updated_at] })
   return html`<section>
     <h2>History</h2>

@@ -10,7 +10,6 @@ import { Empty, PageHeading, ListEnd } from '../states.js'
 /** @typedef {import('../answers.d.ts').ListedSeat} ListedSeat */
 
 export function SeatsPage() {
-  /** @type {import('../loading.js').Listed<ListedSeat>} */
   const seats = useList('/v1/seats', { whole: true })
   const { filter, setFilter, isFiltered, shown, count, more } = useShownFilter(
     seats,

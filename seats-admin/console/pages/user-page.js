@@ -28,7 +28,6 @@ export function UserPage() {
   const user = useLoaded(
     async (signal) => {
       // Not by the path: an id may hold any character.
-      /** @type {import('../answers.d.ts').Paged<User>} */
       const { data } = await call('GET', '/v1/users', { query: { sub }, signal })
       const [found] = data
       if (found === undefined) throw new Refused(NO_SUCH_USER)
@@ -94,7 +93,6 @@ function Blocking({ user, again }) {
     async (signal) => {
       if (!user.blocked) return null
       const isOf = (/** @type {Block} */ each) => each.user === user.sub
-      /** @type {{ items: Block[], hasMore: boolean }} */
       const { items } = await readList('/v1/blocks', { isEnough: (found) => found.some(isOf), signal })
       return items.find(isOf) ?? null
     },
@@ -164,7 +162,6 @@ function BlockDialog({ user, onClose, onDone }) {
   const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const time = end === 'at' ? Date.parse(at) : Date.now() + Number(end) * HOUR
-    /** @type {{ warnings?: import('../answers.d.ts').Warning[] }} */
     const { warnings } = await call('POST', '/v1/blocks', {
       body: {
         user: user.sub,
@@ -203,7 +200,6 @@ function BlockDialog({ user, onClose, onDone }) {
 
 /** @param {{ user: User }} props */
 function Sessions({ user }) {
-  /** @type {import('../loading.js').Listed<import('../answers.d.ts').Session>} */
   const sessions = useList('/v1/sessions', { query: { user: user.sub }, deps: [user.blocked] })
   const [ending, setEnding] = useState('')
   const { busy, refusal, run } = useAction(async (/** @type {string} */ id) => {

@@ -9,7 +9,6 @@ import { Empty, ListEnd, PageHeading } from '../states.js'
 
 export function UsersPage() {
   const { filter, setFilter, draft, change } = useFilterForm(['q'])
-  /** @type {import('../loading.js').Listed<import('../answers.d.ts').User>} */
   const users = useList('/v1/users', { query: { q: filter.q }, idOf: ({ sub }) => sub })
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
