@@ -58,3 +58,42 @@ export function Dialog({ title, onClose, busy = false, wide = false, children })
     <div class="dialog-body">${children}</div>
   </dialog>`
 }
+
+/**
+ * The buttons of a dialog: one leaves it, the other one makes the change.
+ *
+ * @param {object} props
+ * @param {boolean} props.busy a change is under way
+ * @param {() => void} props.onClose
+ * @param {() => void} [props.onRun] absent: the button submits the form
+ * @param {string} props.text
+ * @param {string} props.busyText
+ * @param {'primary' | 'danger'} [props.kind]
+ * @param {boolean} [props.disabled]
+ * @param {string} [props.leave]
+ */
+export function DialogButtons({
+  busy,
+  onClose,
+  onRun,
+  text,
+  busyText,
+  kind = 'primary',
+  disabled = false,
+  leave = 'Cancel',
+}) {
+  const isForm = onRun === undefined
+  return html`<div class="buttons">
+    <button type="button" class="button" autofocus=${!isForm} disabled=${busy} onClick=${onClose}>
+      ${leave}
+    </button>
+    <button
+      type=${isForm ? 'submit' : 'button'}
+      class=${`button ${kind}`}
+      disabled=${busy || disabled}
+      onClick=${onRun}
+    >
+      ${busy ? busyText : text}
+    </button>
+  </div>`
+}

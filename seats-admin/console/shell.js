@@ -6,11 +6,12 @@ import { forget, signedIn, useSpace } from './credentials.js'
 import { Dialog } from './dialogs.js'
 import { Field, spaceFault } from './fields.js'
 import { signOut } from './gateway-calls.js'
+import { trySpace } from './identity.js'
 import { refusalOf, useAction } from './loading.js'
 import { html } from './markup.js'
 import { PAGES } from './pages.js'
 import { Icon, Name } from './pieces.js'
-import { SignedInPage, SignInDialog, SignInPage, trySpace } from './sign-in.js'
+import { SignedInPage, SignInDialog, SignInPage } from './sign-in.js'
 import { Empty, PageHeading, Refusal } from './states.js'
 
 export function Console() {

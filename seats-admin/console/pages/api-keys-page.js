@@ -2,14 +2,15 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { signedIn } from '../credentials.js'
-import { Dialog } from '../dialogs.js'
-import { Choice, Field, SetField } from '../fields.js'
+import { Dialog, DialogButtons } from '../dialogs.js'
+import { Choice, Field } from '../fields.js'
 import { contains, FilterField, useShownFilter } from '../filters.js'
 import { call } from '../gateway-calls.js'
 import { planOf } from '../impact.js'
 import { useAction, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { Copy, Facts, Icon, Name, Table, Tags, Time } from '../pieces.js'
+import { SetField } from '../set-field.js'
 import { Empty, ListEnd, Notice, PageHeading, Refusal, Warnings } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').ApiKey} ApiKey */
@@ -115,20 +116,14 @@ const LIFETIMES = /** @type {const} */ ([
 ])
 const DAY = 24 * 60 * 60_000
 
+/** @typedef {import('../answers.d.ts').CreatedApiKey} CreatedApiKey */
+
 /** @param {{ onClose: () => void, onCreated: () => void }} props */
 function CreateDialog({ onClose, onCreated }) {
   const [name, setName] = useState('')
   const [seats, setSeats] = useState(/** @type {string[]} */ ([]))
   const [days, setDays] = useState('90')
-  const [created, setCreated] = useState(/** @type {import('../answers.d.ts').CreatedApiKey | null} */ (null))
-  const [isCopied, setCopied] = useState(false)
-  const [isLeaving, setLeaving] = useState(false)
-  useEffect(() => {
-    if (created === null || isCopied) return
-    const warn = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [created, isCopied])
+  const [created, setCreated] = useState(/** @type {CreatedApiKey | null} */ (null))
   const known = useList('/v1/seats', { whole: true })
   const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
@@ -136,31 +131,7 @@ function CreateDialog({ onClose, onCreated }) {
     setCreated(await call('POST', '/v1/api-keys', { body: { name: name.trim(), seats, ...expiry } }))
     onCreated()
   })
-  if (created !== null)
-    return html`<${Dialog}
-      title="The new API key"
-      onClose=${() => (isCopied || isLeaving ? onClose() : setLeaving(true))}
-      wide
-    >
-      <${Notice} title="This is the only time that the key is shown.">
-        <p>Copy it to where it is used, such as a secret store.</p>
-      <//>
-      <p class="secret"><code>${created.key}</code></p>
-      <${Copy} text=${created.key} label="Copy the key" onCopied=${() => setCopied(true)} />
-      ${isLeaving && !isCopied && html`<${Notice} title="The key is not copied yet. Close once more to leave it: it can't be shown again, only revoked." />`}
-      <${Facts}
-        rows=${[
-          ['Name', html`<${Name} of=${created.name} />`],
-          ['Id', html`<code>${created.id}</code>`],
-          ['Seats', html`<${Tags} of=${created.seats} most=${10} />`],
-          ['Expires', html`<${Time} at=${created.expires_at} none="never" />`],
-        ]}
-      />
-      <${Warnings} warnings=${created.warnings} />
-      <div class="buttons">
-        <button type="button" class="button primary" onClick=${onClose}>I have copied it</button>
-      </div>
-    <//>`
+  if (created !== null) return html`<${CreatedDialog} of=${created} onClose=${onClose} />`
   return html`<${Dialog} title="New API key" onClose=${onClose} busy=${busy}>
     <form onSubmit=${run} class="stack">
       <${Field}
@@ -182,13 +153,44 @@ function CreateDialog({ onClose, onCreated }) {
       />
       <${Choice} label="Expires" value=${days} options=${LIFETIMES} onInput=${setDays} />
       ${refusal && html`<${Refusal} refusal=${refusal} what="Not created" />`}
-      <div class="buttons">
-        <button type="button" class="button" disabled=${busy} onClick=${onClose}>Cancel</button>
-        <button type="submit" class="button primary" disabled=${busy}>
-          ${busy ? 'Creating…' : 'Create the key'}
-        </button>
-      </div>
+      <${DialogButtons} busy=${busy} onClose=${onClose} text="Create the key" busyText="Creating…" />
     </form>
+  <//>`
+}
+
+/** The only time that the key is shown: it is left only after a copy, or a second time. @param {{ of: CreatedApiKey, onClose: () => void }} props */
+function CreatedDialog({ of: created, onClose }) {
+  const [isCopied, setCopied] = useState(false)
+  const [isLeaving, setLeaving] = useState(false)
+  useEffect(() => {
+    if (isCopied) return
+    const warn = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isCopied])
+  return html`<${Dialog}
+    title="The new API key"
+    onClose=${() => (isCopied || isLeaving ? onClose() : setLeaving(true))}
+    wide
+  >
+    <${Notice} title="This is the only time that the key is shown.">
+      <p>Copy it to where it is used, such as a secret store.</p>
+    <//>
+    <p class="secret"><code>${created.key}</code></p>
+    <${Copy} text=${created.key} label="Copy the key" onCopied=${() => setCopied(true)} />
+    ${isLeaving && !isCopied && html`<${Notice} title="The key is not copied yet. Close once more to leave it: it can't be shown again, only revoked." />`}
+    <${Facts}
+      rows=${[
+        ['Name', html`<${Name} of=${created.name} />`],
+        ['Id', html`<code>${created.id}</code>`],
+        ['Seats', html`<${Tags} of=${created.seats} most=${10} />`],
+        ['Expires', html`<${Time} at=${created.expires_at} none="never" />`],
+      ]}
+    />
+    <${Warnings} warnings=${created.warnings} />
+    <div class="buttons">
+      <button type="button" class="button primary" onClick=${onClose}>I have copied it</button>
+    </div>
   <//>`
 }
 
@@ -220,11 +222,13 @@ function RevokeDialog({ of: key, onClose, onRevoked }) {
     />
     <${Warnings} warnings=${plan.value?.warnings} />
     ${refusal && html`<${Refusal} refusal=${refusal} what="Not revoked" />`}
-    <div class="buttons">
-      <button type="button" class="button" autofocus disabled=${busy} onClick=${onClose}>Cancel</button>
-      <button type="button" class="button danger" disabled=${busy} onClick=${run}>
-        ${busy ? 'Revoking everywhere…' : 'Revoke the key'}
-      </button>
-    </div>
+    <${DialogButtons}
+      busy=${busy}
+      onClose=${onClose}
+      onRun=${run}
+      text="Revoke the key"
+      busyText="Revoking everywhere…"
+      kind="danger"
+    />
   <//>`
 }

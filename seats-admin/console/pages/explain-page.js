@@ -2,12 +2,13 @@
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { address, hrefOf, setQuery } from '../address.js'
-import { Choice, Field, SetField, spaceFault } from '../fields.js'
+import { Choice, Field, spaceFault } from '../fields.js'
 import { call } from '../gateway-calls.js'
 import { refusalOf } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { Name } from '../pieces.js'
+import { SetField } from '../set-field.js'
 import { PageHeading, Refusal } from '../states.js'
 import { useKnownSeats } from '../suggestions.js'
 
@@ -70,48 +71,54 @@ function bodyOf({ method, path, space, by, who, seats }) {
   }
 }
 
-export function ExplainPage() {
-  const [question, setQuestion] = useState(fromAddress)
+/** The answer to a question. That to a former question is not shown beside the present one. */
+function useAnswer() {
   const [record, setRecord] = useState(/** @type {DecisionRecord | null} */ (null))
   const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
   const [busy, setBusy] = useState(false)
-  /** Counts the questions: an answer to a former one is not shown beside this one. */
-  const asked = useRef(0)
-  const { method, path, space, by, who, seats } = question
-  const known = useKnownSeats()
+  /** The number of questions. */
+  const count = useRef(0)
   const forget = () => {
-    asked.current++
+    count.current++
     setRecord(null)
     setRefusal(null)
     setBusy(false)
   }
+  const ask = async (/** @type {Question} */ question) => {
+    forget()
+    setBusy(true)
+    const { current: own } = count
+    try {
+      const answer = await call('POST', '/v1/access/explain', { body: bodyOf(question) })
+      if (count.current === own) setRecord(/** @type {DecisionRecord} */ (answer))
+    } catch (cause) {
+      if (count.current === own) setRefusal(refusalOf(cause))
+    }
+    if (count.current === own) setBusy(false)
+  }
+  return { record, refusal, busy, forget, ask }
+}
+
+export function ExplainPage() {
+  const [question, setQuestion] = useState(fromAddress)
+  const { record, refusal, busy, forget, ask } = useAnswer()
+  const { method, path, space, by, who, seats } = question
+  const known = useKnownSeats()
   const change = (/** @type {Partial<Question>} */ changed) => {
     setQuestion({ ...question, ...changed })
     forget()
-  }
-  const ask = async () => {
-    forget()
-    setBusy(true)
-    const { current: own } = asked
-    try {
-      const answer = await call('POST', '/v1/access/explain', { body: bodyOf(question) })
-      if (asked.current === own) setRecord(/** @type {DecisionRecord} */ (answer))
-    } catch (cause) {
-      if (asked.current === own) setRefusal(refusalOf(cause))
-    }
-    if (asked.current === own) setBusy(false)
   }
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     if (spaceFault(space) !== null) return
     // A link to a colleague asks the same.
     setQuery({ ...question, seats: seats.join('\n') })
-    void ask()
+    void ask(question)
   }
   // Before the user changes the question: the answer would be that of the link.
   useLayoutEffect(() => {
     const isWhole = path !== '' && (who !== '' || by === 'seats' || by === 'none')
-    if (isWhole) void ask()
+    if (isWhole) void ask(question)
   }, [])
   return html`
     <${PageHeading} title="Explain" />

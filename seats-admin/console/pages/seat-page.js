@@ -3,25 +3,20 @@
 import { useState } from 'preact/hooks'
 import { hrefOf, open } from '../address.js'
 import { Entry } from '../differences.js'
-import { Dialog } from '../dialogs.js'
-import { call, callForTag } from '../gateway-calls.js'
+import { Dialog, DialogButtons } from '../dialogs.js'
+import { call } from '../gateway-calls.js'
 import { ImpactView, impactOf, membersOf } from '../impact.js'
 import { readList, useAction, useIsShown, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { counted, Facts, Name, Table, Time } from '../pieces.js'
+import { readSeat } from '../seat-review.js'
 import { Empty, ListEnd, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Seat} Seat */
-/** @typedef {{ seat: Seat, etag: string | null }} Read */
+/** @typedef {import('../seat-review.js').Read} Read */
 
 const BACK = { href: hrefOf(['seats']), text: 'Seats' }
-
-/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Read>} */
-export async function readSeat(id, signal) {
-  const { body, etag } = await callForTag('GET', `/v1/seats/${encodeURIComponent(id)}`, { signal })
-  return { seat: body, etag }
-}
 
 /** @param {{ rest: string[] }} props */
 export function SeatPage({ rest: [id = ''] }) {
@@ -211,24 +206,15 @@ function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
           ? html`<${Refusal} refusal=${refusal} what="Not deleted" />`
           : null
     }
-    <div class="buttons">
-      <button
-        type="button"
-        class="button"
-        autofocus
-        disabled=${busy}
-        onClick=${() => (isStale ? (onStale(), onClose()) : onClose())}
-      >
-        ${isStale ? 'Show the current state' : 'Cancel'}
-      </button>
-      <button
-        type="button"
-        class="button danger"
-        disabled=${busy || isStale || impact.value === null}
-        onClick=${run}
-      >
-        ${busy ? 'Deleting everywhere…' : 'Delete'}
-      </button>
-    </div>
+    <${DialogButtons}
+      busy=${busy}
+      onClose=${() => (isStale ? (onStale(), onClose()) : onClose())}
+      onRun=${run}
+      text="Delete"
+      busyText="Deleting everywhere…"
+      kind="danger"
+      disabled=${isStale || impact.value === null}
+      leave=${isStale ? 'Show the current state' : 'Cancel'}
+    />
   <//>`
 }

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { address, hrefOf } from '../address.js'
 import { signedIn } from '../credentials.js'
-import { Dialog } from '../dialogs.js'
+import { Dialog, DialogButtons } from '../dialogs.js'
 import { Choice, Field } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
 import { planOf } from '../impact.js'
@@ -188,12 +188,13 @@ function BlockDialog({ user, onClose, onDone }) {
       ${end === 'at' && html`<${Field} label="Until, in your time zone" type="datetime-local" value=${at} onInput=${setAt} required />`}
       <${Warnings} warnings=${plan.value?.warnings} />
       ${refusal && html`<${Refusal} refusal=${refusal} what="Not blocked" />`}
-      <div class="buttons">
-        <button type="button" class="button" disabled=${busy} onClick=${onClose}>Cancel</button>
-        <button type="submit" class="button danger" disabled=${busy}>
-          ${busy ? 'Blocking everywhere…' : 'Block the user'}
-        </button>
-      </div>
+      <${DialogButtons}
+        busy=${busy}
+        onClose=${onClose}
+        text="Block the user"
+        busyText="Blocking everywhere…"
+        kind="danger"
+      />
     </form>
   <//>`
 }
