@@ -1,12 +1,22 @@
 /** The database schema as a list of migrations. A released migration never changes; new ones are appended. */
 
 import { counted, integer } from '../rows.ts'
+import { sharedMigrations } from '../shared-migrations.ts'
 import { UnusableStore } from '../unavailable.ts'
 import type { Connection } from './postgres-connection.ts'
 import { checkSchema } from './postgres-schema.ts'
 
-/** Names are compared bytewise, independent of the database's collation. */
-const TEXT = 'text COLLATE "C" NOT NULL'
+const text = 'text COLLATE "C"'
+const TEXT = `${text} NOT NULL`
+
+const shared = sharedMigrations({
+  text,
+  integer: 'bigint',
+  bytes: 'bytea',
+  end: '',
+  byKey: '',
+  position: (text, part) => `strpos(${text}, ${part})`,
+})
 
 /**
  * As in SQLite, `spaces` and `permissions` are JSON arrays of strings, written by JSON.stringify: equal text means equal
@@ -96,56 +106,12 @@ CREATE TABLE instances (
 `
 
 /**
- * Browser sessions (with a cookie) and refresh families (with a handle). `sub`, `email` and `name` are JSON strings.
- * `claimed_until` is 0 without a pending renewal. `issued_at` is in whole seconds.
- */
-const sessions = `
-CREATE TABLE sessions (
-  tenant ${TEXT},
-  id ${TEXT},
-  cookie_hash bytea,
-  family_hash bytea,
-  handle_hash bytea,
-  sub ${TEXT},
-  email text COLLATE "C",
-  name text COLLATE "C",
-  hash_perm ${TEXT},
-  issued_at bigint NOT NULL,
-  renew_at bigint NOT NULL,
-  expires_at bigint NOT NULL,
-  ended_at bigint,
-  claimed_until bigint NOT NULL DEFAULT 0,
-  sealed ${TEXT},
-  PRIMARY KEY (tenant, id),
-  CHECK ((family_hash IS NULL) = (cookie_hash IS NOT NULL)),
-  CHECK ((family_hash IS NULL) = (handle_hash IS NULL))
-);
-CREATE INDEX sessions_by_expiry ON sessions (expires_at);
-`
-
-/**
  * The few Seats that may administrate a tenant. A write that takes this from one of them looks for another. The condition
  * must equal that of `administrating` in `rows.ts` textually.
  */
 const administrators = `
 CREATE INDEX administrators ON seats (tenant, short_spaces, id) WHERE
   (strpos(permissions, '"*"') > 0 OR (strpos(permissions, '"seats:update"') > 0 AND strpos(permissions, '"seats:grant"') > 0));
-`
-
-/** `sub` is a JSON string; `sub_digest` its SHA-256. Times are ms since the epoch. */
-const blocks = `
-CREATE TABLE blocks (
-  tenant ${TEXT},
-  id ${TEXT},
-  sub ${TEXT},
-  sub_digest bytea NOT NULL,
-  until bigint,
-  reason text COLLATE "C",
-  created_by ${TEXT},
-  created_at bigint NOT NULL,
-  PRIMARY KEY (tenant, id),
-  UNIQUE (tenant, sub_digest)
-);
 `
 
 /** The content hash of an instance's route tables. Nullable: instances of an older version write rows without it. */
@@ -165,87 +131,17 @@ ALTER TABLE seats ADD COLUMN version integer NOT NULL DEFAULT 1;
 ALTER TABLE api_keys ADD COLUMN version integer NOT NULL DEFAULT 1;
 `
 
-/**
- * The users who have signed in. Earlier ones appear with their next sign-in, because `members` has only a digest of `sub`,
- * which is at most 765 bytes here. Until then an instance of the version before may record members alone. `last_sign_in` is
- * in ms since the epoch.
- */
-const users = `
-CREATE TABLE users (
-  tenant ${TEXT},
-  sub ${TEXT},
-  email text COLLATE "C",
-  name text COLLATE "C",
-  last_sign_in bigint,
-  PRIMARY KEY (tenant, sub)
-);
-`
-
-/**
- * Sessions by user and by the provider's session, for administration and for logouts at the provider. `provider_logouts`
- * has digests of what was logged out and of used logout tokens, each with the time of its record.
- */
 const providerSessions = `
 ALTER TABLE sessions ADD COLUMN provider_session bytea, ADD COLUMN created_at bigint;
-CREATE INDEX sessions_of_user ON sessions (tenant, sub, id) WHERE ended_at IS NULL;
-CREATE INDEX sessions_of_provider_session ON sessions (tenant, provider_session, id) WHERE ended_at IS NULL;
-
-CREATE TABLE provider_logouts (
-  tenant ${TEXT},
-  digest bytea NOT NULL,
-  at bigint NOT NULL,
-  PRIMARY KEY (tenant, digest)
-);
-CREATE INDEX provider_logouts_by_time ON provider_logouts (at);
+${shared.logouts}
 `
 
-/**
- * The audit: an entry for each change, chained by hashes in a chain for each tenant. `audit_heads` has the newest entry of
- * each chain, `audit_starts` the oldest one kept, once retention has deleted any: a cut at either end is found. Instances of
- * versions without an audit may still be running: their changes are refused.
- */
+/** Instances of versions without an audit may still be running: their changes are refused. */
 const audit = `
-CREATE TABLE audit (
-  tenant ${TEXT},
-  id ${TEXT},
-  seq bigint NOT NULL,
-  at bigint NOT NULL,
-  actor_kind ${TEXT},
-  actor_id ${TEXT},
-  actor_name text COLLATE "C",
-  request_id text COLLATE "C",
-  action ${TEXT},
-  target_kind ${TEXT},
-  target_id ${TEXT},
-  target_name text COLLATE "C",
-  space ${TEXT},
-  prev text COLLATE "C",
-  hash ${TEXT},
-  visible_in text COLLATE "C",
-  before text COLLATE "C",
-  after text COLLATE "C",
-  PRIMARY KEY (tenant, id)
-);
-CREATE INDEX audit_by_actor ON audit (tenant, substr(actor_id, 1, 64), id);
-CREATE INDEX audit_by_target ON audit (tenant, substr(target_id, 1, 64), id);
-CREATE INDEX audit_by_time ON audit (tenant, at);
-CREATE INDEX audit_by_space ON audit (tenant, visible_in, id) WHERE visible_in IS NOT NULL;
-CREATE TABLE audit_heads (tenant ${TEXT} PRIMARY KEY, seq bigint NOT NULL, hash ${TEXT});
-CREATE TABLE audit_starts (tenant ${TEXT} PRIMARY KEY, seq bigint NOT NULL, prev text COLLATE "C");
-
+${shared.audit}
 ALTER TABLE changes ADD COLUMN audited boolean NOT NULL DEFAULT false;
 ALTER TABLE changes ADD CONSTRAINT written_by_a_version_with_an_audit
   CHECK (audited OR kind NOT IN ('seat', 'seat-name', 'api-key')) NOT VALID;
-`
-
-/** In ms since the epoch. An instance of the version before writes and reads without it. */
-const keyUses = `
-ALTER TABLE api_keys ADD COLUMN last_used_at bigint;
-`
-
-/** The few Seats with `*`. The condition must equal that of `range-listings.ts` textually. */
-const wildcards = `
-CREATE INDEX wildcards ON seats (tenant, id) WHERE strpos(permissions, '"*"') > 0;
 `
 
 /**
@@ -261,16 +157,16 @@ ALTER TABLE instances ADD COLUMN started_at bigint, ADD COLUMN version text COLL
 /** `schema_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
-  sessions,
+  shared.sessions,
   administrators,
-  blocks,
+  shared.blocks,
   configOfInstances,
   versions,
-  users,
+  shared.users,
   providerSessions,
   audit,
-  keyUses,
-  wildcards,
+  shared.keyUses,
+  shared.wildcards,
   aboutInstances,
 ]
 

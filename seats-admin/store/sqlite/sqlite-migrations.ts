@@ -1,10 +1,20 @@
 /** The database schema as a list of migrations. A released migration never changes; new ones are appended. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { sharedMigrations } from '../shared-migrations.ts'
 import { UnusableStore } from '../unavailable.ts'
 
 /** Identifies a Seatgate store; "Seat" in ASCII. */
 const APPLICATION_ID = 0x53656174
+
+const shared = sharedMigrations({
+  text: 'TEXT',
+  integer: 'INTEGER',
+  bytes: 'BLOB',
+  end: ' STRICT',
+  byKey: ' STRICT, WITHOUT ROWID',
+  position: (text, part) => `instr(${text}, ${part})`,
+})
 
 /**
  * Names are compared bytewise (BINARY). `spaces` and `permissions` are JSON arrays of strings, written by
@@ -101,34 +111,6 @@ UPDATE changes SET mark = (SELECT mark FROM counter) WHERE seq = (SELECT seq FRO
 `
 
 /**
- * Browser sessions (with a cookie) and refresh families (with a handle). `sub`, `email` and `name` are JSON strings.
- * `claimed_until` is 0 without a pending renewal. `issued_at` is in whole seconds.
- */
-const sessions = `
-CREATE TABLE sessions (
-  tenant TEXT NOT NULL,
-  id TEXT NOT NULL,
-  cookie_hash BLOB,
-  family_hash BLOB,
-  handle_hash BLOB,
-  sub TEXT NOT NULL,
-  email TEXT,
-  name TEXT,
-  hash_perm TEXT NOT NULL,
-  issued_at INTEGER NOT NULL,
-  renew_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  ended_at INTEGER,
-  claimed_until INTEGER NOT NULL DEFAULT 0,
-  sealed TEXT NOT NULL,
-  PRIMARY KEY (tenant, id),
-  CHECK ((family_hash IS NULL) = (cookie_hash IS NOT NULL)),
-  CHECK ((family_hash IS NULL) = (handle_hash IS NULL))
-) STRICT;
-CREATE INDEX sessions_by_expiry ON sessions (expires_at);
-`
-
-/**
  * The gateway that owns this store, as `device:inode` of the lock file that it holds; empty before the first owner. See
  * `ownership.ts`.
  */
@@ -145,97 +127,27 @@ CREATE INDEX administrators ON seats (tenant, spaces, id) WHERE
   (instr(permissions, '"*"') > 0 OR (instr(permissions, '"seats:update"') > 0 AND instr(permissions, '"seats:grant"') > 0));
 `
 
-/** `sub` is a JSON string; `sub_digest` its SHA-256. Times are ms since the epoch. */
-const blocks = `
-CREATE TABLE blocks (
-  tenant TEXT NOT NULL,
-  id TEXT NOT NULL,
-  sub TEXT NOT NULL,
-  sub_digest BLOB NOT NULL,
-  until INTEGER,
-  reason TEXT,
-  created_by TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
-  PRIMARY KEY (tenant, id),
-  UNIQUE (tenant, sub_digest)
-) STRICT;
-`
-
 /** Counts the writes to a Seat or an API key. */
 const versions = `
 ALTER TABLE seats ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE api_keys ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
 `
 
-/**
- * The users who have signed in. Of earlier ones only those with Seats are known, without email and time. `last_sign_in` is
- * in ms since the epoch.
- */
+/** Of earlier users only those with Seats are known, without email and time. */
 const users = `
-CREATE TABLE users (
-  tenant TEXT NOT NULL,
-  sub TEXT NOT NULL,
-  email TEXT,
-  name TEXT,
-  last_sign_in INTEGER,
-  PRIMARY KEY (tenant, sub)
-) STRICT, WITHOUT ROWID;
+${shared.users}
 INSERT INTO users (tenant, sub) SELECT DISTINCT tenant, user FROM members;
 `
 
-/**
- * Sessions by user and by the provider's session, for administration and for logouts at the provider. `provider_logouts`
- * has digests of what was logged out and of used logout tokens, each with the time of its record.
- */
 const providerSessions = `
 ALTER TABLE sessions ADD COLUMN provider_session BLOB;
 ALTER TABLE sessions ADD COLUMN created_at INTEGER;
-CREATE INDEX sessions_of_user ON sessions (tenant, sub, id) WHERE ended_at IS NULL;
-CREATE INDEX sessions_of_provider_session ON sessions (tenant, provider_session, id) WHERE ended_at IS NULL;
-
-CREATE TABLE provider_logouts (
-  tenant TEXT NOT NULL,
-  digest BLOB NOT NULL,
-  at INTEGER NOT NULL,
-  PRIMARY KEY (tenant, digest)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX provider_logouts_by_time ON provider_logouts (at);
+${shared.logouts}
 `
 
-/**
- * The audit: an entry for each change, chained by hashes in a chain for each tenant. `audit_heads` has the newest entry of
- * each chain, `audit_starts` the oldest one kept, once retention has deleted any: a cut at either end is found. Versions
- * without an audit could still be running: their changes are refused.
- */
+/** Versions without an audit could still be running: their changes are refused. */
 const audit = `
-CREATE TABLE audit (
-  tenant TEXT NOT NULL,
-  id TEXT NOT NULL,
-  seq INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  actor_kind TEXT NOT NULL,
-  actor_id TEXT NOT NULL,
-  actor_name TEXT,
-  request_id TEXT,
-  action TEXT NOT NULL,
-  target_kind TEXT NOT NULL,
-  target_id TEXT NOT NULL,
-  target_name TEXT,
-  space TEXT NOT NULL,
-  prev TEXT,
-  hash TEXT NOT NULL,
-  visible_in TEXT,
-  before TEXT,
-  after TEXT,
-  PRIMARY KEY (tenant, id)
-) STRICT;
-CREATE INDEX audit_by_actor ON audit (tenant, substr(actor_id, 1, 64), id);
-CREATE INDEX audit_by_target ON audit (tenant, substr(target_id, 1, 64), id);
-CREATE INDEX audit_by_time ON audit (tenant, at);
-CREATE INDEX audit_by_space ON audit (tenant, visible_in, id) WHERE visible_in IS NOT NULL;
-CREATE TABLE audit_heads (tenant TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE audit_starts (tenant TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, prev TEXT) STRICT, WITHOUT ROWID;
-
+${shared.audit}
 CREATE TABLE audited_changes (
   seq INTEGER PRIMARY KEY,
   tenant TEXT NOT NULL,
@@ -250,16 +162,6 @@ DROP TABLE changes;
 ALTER TABLE audited_changes RENAME TO changes;
 `
 
-/** In ms since the epoch. */
-const keyUses = `
-ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
-`
-
-/** The few Seats with `*`. The condition must equal that of `range-listings.ts` textually. */
-const wildcards = `
-CREATE INDEX wildcards ON seats (tenant, id) WHERE instr(permissions, '"*"') > 0;
-`
-
 /** Both databases count in the statement that changes the members. */
 const counts = `
 DROP TRIGGER member_came;
@@ -270,16 +172,16 @@ DROP TRIGGER member_went;
 export const MIGRATIONS: readonly string[] = [
   first,
   marks,
-  sessions,
+  shared.sessions,
   owner,
   administrators,
-  blocks,
+  shared.blocks,
   versions,
   users,
   providerSessions,
   audit,
-  keyUses,
-  wildcards,
+  shared.keyUses,
+  shared.wildcards,
   counts,
 ]
 

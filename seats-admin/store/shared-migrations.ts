@@ -1,0 +1,138 @@
+/** The migrations that both databases have, in their types. A released migration never changes. */
+
+/** The parts in which the databases differ. */
+export interface SchemaDialect {
+  /** Compared bytewise, independent of the database's collation. */
+  readonly text: string
+  /** 64 bits. */
+  readonly integer: string
+  readonly bytes: string
+  /** Options of a table, and of one that is read by its key alone. */
+  readonly end: string
+  readonly byKey: string
+  position(text: string, part: string): string
+}
+
+export function sharedMigrations({ text, integer, bytes, end, byKey, position }: SchemaDialect) {
+  return {
+    /**
+     * Browser sessions (with a cookie) and refresh families (with a handle). `sub`, `email` and `name` are JSON strings.
+     * `claimed_until` is 0 without a pending renewal. `issued_at` is in whole seconds.
+     */
+    sessions: `
+CREATE TABLE sessions (
+  tenant ${text} NOT NULL,
+  id ${text} NOT NULL,
+  cookie_hash ${bytes},
+  family_hash ${bytes},
+  handle_hash ${bytes},
+  sub ${text} NOT NULL,
+  email ${text},
+  name ${text},
+  hash_perm ${text} NOT NULL,
+  issued_at ${integer} NOT NULL,
+  renew_at ${integer} NOT NULL,
+  expires_at ${integer} NOT NULL,
+  ended_at ${integer},
+  claimed_until ${integer} NOT NULL DEFAULT 0,
+  sealed ${text} NOT NULL,
+  PRIMARY KEY (tenant, id),
+  CHECK ((family_hash IS NULL) = (cookie_hash IS NOT NULL)),
+  CHECK ((family_hash IS NULL) = (handle_hash IS NULL))
+)${end};
+CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+`,
+
+    /** `sub` is a JSON string; `sub_digest` its SHA-256. Times are ms since the epoch. */
+    blocks: `
+CREATE TABLE blocks (
+  tenant ${text} NOT NULL,
+  id ${text} NOT NULL,
+  sub ${text} NOT NULL,
+  sub_digest ${bytes} NOT NULL,
+  until ${integer},
+  reason ${text},
+  created_by ${text} NOT NULL,
+  created_at ${integer} NOT NULL,
+  PRIMARY KEY (tenant, id),
+  UNIQUE (tenant, sub_digest)
+)${end};
+`,
+
+    /**
+     * The users who have signed in. In PostgreSQL, earlier ones appear with their next sign-in, because `members` has only a digest of
+     * `sub`, which is at most 765 bytes here. `last_sign_in` is in ms since the epoch.
+     */
+    users: `
+CREATE TABLE users (
+  tenant ${text} NOT NULL,
+  sub ${text} NOT NULL,
+  email ${text},
+  name ${text},
+  last_sign_in ${integer},
+  PRIMARY KEY (tenant, sub)
+)${byKey};
+`,
+
+    /**
+     * Sessions by user and by the provider's session, for administration and for logouts at the provider. `provider_logouts`
+     * has digests of what was logged out and of used logout tokens, each with the time of its record.
+     */
+    logouts: `
+CREATE INDEX sessions_of_user ON sessions (tenant, sub, id) WHERE ended_at IS NULL;
+CREATE INDEX sessions_of_provider_session ON sessions (tenant, provider_session, id) WHERE ended_at IS NULL;
+
+CREATE TABLE provider_logouts (
+  tenant ${text} NOT NULL,
+  digest ${bytes} NOT NULL,
+  at ${integer} NOT NULL,
+  PRIMARY KEY (tenant, digest)
+)${byKey};
+CREATE INDEX provider_logouts_by_time ON provider_logouts (at);
+`,
+
+    /**
+     * The audit: an entry for each change, chained by hashes in a chain for each tenant. `audit_heads` has the newest entry of
+     * each chain, `audit_starts` the oldest one kept, once retention has deleted any: a cut at either end is found.
+     */
+    audit: `
+CREATE TABLE audit (
+  tenant ${text} NOT NULL,
+  id ${text} NOT NULL,
+  seq ${integer} NOT NULL,
+  at ${integer} NOT NULL,
+  actor_kind ${text} NOT NULL,
+  actor_id ${text} NOT NULL,
+  actor_name ${text},
+  request_id ${text},
+  action ${text} NOT NULL,
+  target_kind ${text} NOT NULL,
+  target_id ${text} NOT NULL,
+  target_name ${text},
+  space ${text} NOT NULL,
+  prev ${text},
+  hash ${text} NOT NULL,
+  visible_in ${text},
+  before ${text},
+  after ${text},
+  PRIMARY KEY (tenant, id)
+)${end};
+CREATE INDEX audit_by_actor ON audit (tenant, substr(actor_id, 1, 64), id);
+CREATE INDEX audit_by_target ON audit (tenant, substr(target_id, 1, 64), id);
+CREATE INDEX audit_by_time ON audit (tenant, at);
+CREATE INDEX audit_by_space ON audit (tenant, visible_in, id) WHERE visible_in IS NOT NULL;
+CREATE TABLE audit_heads (tenant ${text} NOT NULL PRIMARY KEY, seq ${integer} NOT NULL, hash ${text} NOT NULL)${byKey};
+CREATE TABLE audit_starts (tenant ${text} NOT NULL PRIMARY KEY, seq ${integer} NOT NULL, prev ${text})${byKey};
+`,
+
+    /** In ms since the epoch. An instance of the version before writes and reads without it. */
+    keyUses: `
+ALTER TABLE api_keys ADD COLUMN last_used_at ${integer};
+`,
+
+    /** The few Seats with `*`. The condition must equal that of `range-listings.ts` textually. */
+    wildcards: `
+CREATE INDEX wildcards ON seats (tenant, id) WHERE ${position('permissions', `'"*"'`)} > 0;
+`,
+  }
+}
