@@ -204,7 +204,7 @@ export function readIfMatch(lines: readonly string[]): IfMatch | null | AdminRef
   if (lines.length === 0) return null
   const text = lines.join(',')
   if (/^[ \t]*\*[ \t]*$/.test(text)) return '*'
-  let found = 0
+  let count = 0
   const strong: string[] = []
   TAG.lastIndex = 0
   while (TAG.lastIndex < text.length) {
@@ -212,8 +212,8 @@ export function readIfMatch(lines: readonly string[]): IfMatch | null | AdminRef
     if (match === null) return malformed
     const [, weak, tag] = match
     if (tag === undefined) continue
-    found++
+    count++
     if (weak === undefined) strong.push(tag)
   }
-  return found === 0 ? malformed : strong
+  return count === 0 ? malformed : strong
 }

@@ -79,8 +79,8 @@ export function apiKeyEndpoints(deps: AdminDeps): AdminEndpoint[] {
       answers: { 200: apiKeys.schema },
       codes: [],
       async handle({ query, caller: { tenant, scope } }) {
-        const found = await deps.store.listApiKeys(tenant, { ...pageOf(query), scope })
-        return { status: 200, body: apiKeys(found) }
+        const page = await deps.store.listApiKeys(tenant, { ...pageOf(query), scope })
+        return { status: 200, body: apiKeys(page) }
       },
     }),
     endpoint({
@@ -95,8 +95,8 @@ export function apiKeyEndpoints(deps: AdminDeps): AdminEndpoint[] {
       tagged: true,
       codes: ['api_key_not_found'],
       async handle({ params: { id }, caller: { tenant, scope } }) {
-        const found = await deps.store.readApiKey(tenant, id, scope)
-        return isRefusal(found) ? found : tagged(apiKeyTag(found), apiKey(found))
+        const stored = await deps.store.readApiKey(tenant, id, scope)
+        return isRefusal(stored) ? stored : tagged(apiKeyTag(stored), apiKey(stored))
       },
     }),
     endpoint({

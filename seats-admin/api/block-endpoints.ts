@@ -94,8 +94,8 @@ export function blockEndpoints(deps: AdminDeps): AdminEndpoint[] {
       answers: { 200: blocks.schema },
       codes: [],
       async handle({ query, caller: { tenant, scope } }) {
-        const found = scope.admin ? await deps.store.listBlocks(tenant, pageOf(query)) : NOTHING
-        return { status: 200, body: blocks(found) }
+        const page = scope.admin ? await deps.store.listBlocks(tenant, pageOf(query)) : NOTHING
+        return { status: 200, body: blocks(page) }
       },
     }),
     endpoint({

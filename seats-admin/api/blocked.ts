@@ -16,10 +16,10 @@ export async function areBlocked(
     const blocked = new Set(inForce.map(({ user }) => user))
     return subs.map((sub) => blocked.has(sub))
   }
-  const found: boolean[] = []
+  const results: boolean[] = []
   for (const sub of subs) {
     const reading = (await store.userBlock(tenant, sub)).value
-    found.push(reading.block !== null && isInForce(reading.block, reading.now))
+    results.push(reading.block !== null && isInForce(reading.block, reading.now))
   }
-  return found
+  return results
 }

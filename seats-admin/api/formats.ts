@@ -103,13 +103,13 @@ function mapped(properties: Readonly<Record<string, JsonSchema>>): Record<string
 }
 
 function withoutFormat(schema: JsonSchema): JsonSchema {
-  const known = formatOf(schema.format)
-  if (known === undefined) return schema
+  const format = formatOf(schema.format)
+  if (format === undefined) return schema
   const { format: _, description, ...rest } = schema
-  const sentence = `${known.meaning.charAt(0).toUpperCase()}${known.meaning.slice(1)}.`
+  const sentence = `${format.meaning.charAt(0).toUpperCase()}${format.meaning.slice(1)}.`
   return {
     ...rest,
-    ...known.keywords,
+    ...format.keywords,
     description: description === undefined ? sentence : `${description} ${sentence}`,
   }
 }

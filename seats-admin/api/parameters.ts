@@ -81,16 +81,16 @@ export function readParameters<const P extends Parameters>(
 ): Values<P> | AdminRefusal {
   if (hasMoreThan(MOST_PARAMETERS, query))
     return inputInvalid([{ path: '', message: `a query may have at most ${MOST_PARAMETERS} parameters` }])
-  const given = new URLSearchParams(query)
+  const parameters = new URLSearchParams(query)
   const faults: AdminFault[] = []
-  for (const name of new Set(given.keys())) {
-    const message = faultOf(given.getAll(name), Object.hasOwn(known, name) ? known[name] : undefined)
+  for (const name of new Set(parameters.keys())) {
+    const message = faultOf(parameters.getAll(name), Object.hasOwn(known, name) ? known[name] : undefined)
     if (message !== null) faults.push({ path: pointerTo('', name), message })
   }
   if (faults.length > 0) return inputInvalid(faults.slice(0, MAX_FAULTS))
   const values = Object.entries<Parameter>(known).map(([name, { repeats }]) => [
     name,
-    repeats ? given.getAll(name) : given.get(name),
+    repeats ? parameters.getAll(name) : parameters.get(name),
   ])
   return Object.fromEntries(values) as Values<P>
 }
@@ -104,8 +104,8 @@ function hasMoreThan(most: number, query: string): boolean {
   return count > most
 }
 
-function faultOf(values: readonly string[], known: Parameter | undefined): string | null {
-  if (known === undefined) return 'is not a known parameter'
-  if (values.length > 1 && !known.repeats) return 'must not occur more than once'
-  return values.every(known.accepts) ? null : known.otherwise
+function faultOf(values: readonly string[], parameter: Parameter | undefined): string | null {
+  if (parameter === undefined) return 'is not a known parameter'
+  if (values.length > 1 && !parameter.repeats) return 'must not occur more than once'
+  return values.every(parameter.accepts) ? null : parameter.otherwise
 }

@@ -80,8 +80,8 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       answers: { 200: seats.schema },
       codes: [],
       async handle({ query, caller: { tenant, scope } }) {
-        const found = await deps.store.listSeats(tenant, { ...pageOf(query), scope })
-        return { status: 200, body: seats(found) }
+        const page = await deps.store.listSeats(tenant, { ...pageOf(query), scope })
+        return { status: 200, body: seats(page) }
       },
     }),
     endpoint({
@@ -96,8 +96,8 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       tagged: true,
       codes: ['seat_not_found'],
       async handle({ params: { seat_id }, caller: { tenant, scope } }) {
-        const found = await deps.store.readSeat(tenant, seat_id, scope)
-        return isRefusal(found) ? found : tagged(seatTag(found), seat(found))
+        const stored = await deps.store.readSeat(tenant, seat_id, scope)
+        return isRefusal(stored) ? stored : tagged(seatTag(stored), seat(stored))
       },
     }),
     endpoint({

@@ -51,9 +51,9 @@ export function sessionEndpoints(deps: AdminDeps): AdminEndpoint[] {
       codes: [],
       async handle({ query, caller: { tenant, scope } }) {
         const { user, after } = query
-        const asked = { limit: limitOf(query), after, user, now: deps.now() }
+        const page = { limit: limitOf(query), after, user, now: deps.now() }
         const none = { data: [], hasMore: false }
-        const { data, hasMore } = scope.admin ? await deps.store.listSessions(tenant, asked) : none
+        const { data, hasMore } = scope.admin ? await deps.store.listSessions(tenant, page) : none
         return { status: 200, body: { data: data.map((each) => listedSession(each)), has_more: hasMore } }
       },
     }),

@@ -45,21 +45,21 @@ export async function unaskedPermissions(
   seats: Iterable<readonly [pointer: string, permissions: readonly string[]]>,
   asked: AskedPermissions,
 ): Promise<Warning[]> {
-  const found: Warning[] = []
+  const unasked: Warning[] = []
   const share = new TimeShare()
   for (const [pointer, permissions] of seats)
     for (const [at, permission] of permissions.entries()) {
       const rest = at % CHECKED === 0 ? share.spent() : null
       if (rest !== null) await rest
       if (permission === EVERY_PERMISSION || asked.has(permission)) continue
-      if (found.length === MAX_WARNINGS) return found
+      if (unasked.length === MAX_WARNINGS) return unasked
       const near = asked.nearest(permission)
-      const meant = near === null ? '' : `: perhaps ${near} is meant`
-      const message = `no route requires ${permission}${meant}`
-      found.push({ path: pointerTo(pointer, String(at)), code: 'permission_unasked', message })
+      const suggestion = near === null ? '' : `: perhaps ${near} is meant`
+      const message = `no route requires ${permission}${suggestion}`
+      unasked.push({ path: pointerTo(pointer, String(at)), code: 'permission_unasked', message })
       await share.next()
     }
-  return found
+  return unasked
 }
 
 /** Of a Seat without spaces or permissions. @param field the empty list */
@@ -136,8 +136,8 @@ export async function warned<B extends object>(
   written: KeyAdministration,
   others: readonly Warning[] = [],
 ) {
-  const found = together(await warningsAfter(caller, deps, written), others)
-  return found.length === 0 ? body : { ...body, warnings: found }
+  const all = together(await warningsAfter(caller, deps, written), others)
+  return all.length === 0 ? body : { ...body, warnings: all }
 }
 
 /** What a plan of Seats would leave. */

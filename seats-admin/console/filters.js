@@ -5,7 +5,7 @@ import { address, setQuery } from './address.js'
 import { Field } from './fields.js'
 import { localOf, utcOf } from './local-times.js'
 import { html } from './markup.js'
-import { counted, number } from './pieces.js'
+import { countText, number } from './pieces.js'
 
 /** @typedef {Readonly<Record<string, string>>} Filter by name */
 
@@ -42,7 +42,7 @@ export function useShownFilter({ items, loading }, one, names, isMatch) {
   const [most, setMost] = useState(STEP)
   const matching = useMemo(() => items.filter((item) => isMatch(item, filter)), [items, filter])
   const isFiltered = Object.values(filter).some((each) => each !== '')
-  const all = counted(items.length, one)
+  const all = countText(items.length, one)
   const total = number(matching.length)
   return {
     filter,

@@ -21,20 +21,20 @@ const NAME_OF = 'seat-name'
  */
 export function writtenOf(changes, entries) {
   /** @type {Written[]} */
-  const found = []
+  const writes = []
   for (const { seq, at, kind, effective_ms: effectiveMs } of changes.toReversed()) {
-    const last = found.at(-1)
+    const last = writes.at(-1)
     if (kind === NAME_OF && last?.at === at && familyOf(last.kinds[0] ?? '') === 'seat') {
       if (!last.kinds.includes(kind)) last.kinds.push(kind)
       last.seq = seq
-    } else found.push({ seq, at, kinds: [kind], effectiveMs, entry: null })
+    } else writes.push({ seq, at, kinds: [kind], effectiveMs, entry: null })
   }
-  for (const [at, written] of found.entries()) {
+  for (const [at, written] of writes.entries()) {
     const [family = ''] = written.kinds
-    const before = found.slice(0, at).findLast(({ kinds }) => familyOf(kinds[0] ?? '') === familyOf(family))
+    const before = writes.slice(0, at).findLast(({ kinds }) => familyOf(kinds[0] ?? '') === familyOf(family))
     written.entry = entryOf(written, familyOf(family), before?.at ?? null, entries)
   }
-  return found.reverse()
+  return writes.reverse()
 }
 
 /** Kind of the target in the audit. @param {string} kind */

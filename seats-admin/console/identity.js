@@ -18,8 +18,8 @@ export async function identified(key, wanted, before) {
   if (isOther && before.isOfTab) throw otherSession(me)
   const space = wanted === '' || isOther ? me.admin_space : wanted
   await tried(callOnce('GET', '/v1/seats', FIRST, { key, space }))
-  const { admin_space: adminSpace, tenant: found, user, email } = me
-  return { by: key === '' ? 'session' : 'key', space, adminSpace, tenant: found, user, email }
+  const { admin_space: adminSpace, tenant: ownTenant, user, email } = me
+  return { by: key === '' ? 'session' : 'key', space, adminSpace, tenant: ownTenant, user, email }
 }
 
 const FIRST = { query: { limit: '1' } }

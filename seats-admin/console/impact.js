@@ -5,7 +5,7 @@ import { Differences, RouteChanges } from './differences.js'
 import { call } from './gateway-calls.js'
 import { readList, refusalOf } from './loading.js'
 import { html } from './markup.js'
-import { counted, Name } from './pieces.js'
+import { countText, Name } from './pieces.js'
 import { Notice, Refusal, Warnings } from './states.js'
 
 /** Users that are looked through for the members of a Seat. */
@@ -89,14 +89,14 @@ export function ImpactView({ of: { plan, members, isWhole, membersRefusal }, del
               ${
                 users > 0 &&
                 html`<li>
-                  <b>${counted(users, 'user')}</b>
+                  <b>${countText(users, 'user')}</b>
                   <${Members} users=${users} members=${members} isWhole=${isWhole} />
                 </li>`
               }
               ${
                 keys.count > 0 &&
                 html`<li>
-                  <b>${counted(keys.count, 'API key')}</b>
+                  <b>${countText(keys.count, 'API key')}</b>
                   <ul class="names">
                     ${keys.names.map((name) => html`<li key=${name}><${Name} of=${name} /></li>`)}
                     ${keys.count > keys.names.length && html`<li class="quiet">and ${keys.count - keys.names.length} more</li>`}

@@ -49,8 +49,8 @@ export function useDecisions() {
     /** @type {Decision[]} */
     let newest = kept
     let timer = 0
-    const take = (/** @type {Decision[]} */ found) => {
-      newest = merged(newest, found)
+    const take = (/** @type {Decision[]} */ decisions) => {
+      newest = merged(newest, decisions)
       timer ||= setTimeout(() => {
         timer = 0
         setKept(newest)
@@ -59,8 +59,8 @@ export function useDecisions() {
     const readNewest = async () => {
       const isFirst = newest.length === 0
       // A console may have made all the newest requests.
-      const isEnough = (/** @type {readonly Decision[]} */ found) =>
-        !isFirst || found.length >= MAX_KEPT || found.filter(isOfOthers).length >= ENOUGH
+      const isEnough = (/** @type {readonly Decision[]} */ decisions) =>
+        !isFirst || decisions.length >= MAX_KEPT || decisions.filter(isOfOthers).length >= ENOUGH
       const { items: data, hasMore } = await readList(PATH, { isEnough, signal })
       const isKnown = (/** @type {Decision} */ { id }) => newest.some((each) => each.id === id)
       setHasGap(newest.length > 0 && hasMore && !data.some(isKnown))
@@ -109,10 +109,10 @@ export function isOfOthers(decision) {
   return !isBuiltInRead(decision, PREFIXES)
 }
 
-/** Each once, the newest first. @param {readonly Decision[]} kept @param {readonly Decision[]} found @returns {Decision[]} */
-function merged(kept, found) {
+/** Each once, the newest first. @param {readonly Decision[]} kept @param {readonly Decision[]} decisions @returns {Decision[]} */
+function merged(kept, decisions) {
   const each = new Map(kept.map((decision) => [decision.id, decision]))
-  for (const decision of found) if (!isOwnReading(decision)) each.set(decision.id, decision)
+  for (const decision of decisions) if (!isOwnReading(decision)) each.set(decision.id, decision)
   return [...each.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, MAX_KEPT)
 }
 

@@ -228,9 +228,9 @@ export function useList(path, { query = {}, idOf, whole = false, deps = [] } = {
  */
 export async function readList(path, { isEnough = () => false, signal, ...listing }) {
   /** @type {{ items: Item<P>[], hasMore: boolean }} */
-  let found = { items: [], hasMore: true }
-  for await (found of pagesOf(path, listing, signal)) if (isEnough(found.items)) break
-  return found
+  let read = { items: [], hasMore: true }
+  for await (read of pagesOf(path, listing, signal)) if (isEnough(read.items)) break
+  return read
 }
 
 /**

@@ -21,7 +21,7 @@ const KEYS = '/v1/api-keys/'
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 /** By id; null: no name is known. @type {import('@preact/signals').Signal<ReadonlyMap<string, Named | null>>} */
-const known = signal(new Map())
+const names = signal(new Map())
 
 /** Kinds that the user may not read. @type {Set<Named['kind']>} */
 const refused = new Set()
@@ -34,7 +34,7 @@ let isReading = false
 effect(() => {
   // Another user, tenant or space may see other names.
   const { value: who } = signedIn
-  known.value = new Map()
+  names.value = new Map()
   refused.clear()
   if (who !== null) void readShown()
 })
@@ -45,17 +45,17 @@ async function readShown() {
   isReading = true
   for (let id = nextUnknown(); id !== undefined; id = nextUnknown()) {
     const { value: who } = signedIn
-    const found = await read(id)
-    if (found === undefined) break
+    const named = await read(id)
+    if (named === undefined) break
     if (signedIn.value !== who) continue
-    const rest = known.value.size < MAX_KNOWN ? known.value : []
-    known.value = new Map([...rest, [id, found]])
+    const rest = names.value.size < MAX_KNOWN ? names.value : []
+    names.value = new Map([...rest, [id, named]])
   }
   isReading = false
 }
 
 function nextUnknown() {
-  return [...shown.keys()].find((id) => !known.value.has(id))
+  return [...shown.keys()].find((id) => !names.value.has(id))
 }
 
 /** @param {string} id @returns {Promise<Named | null | undefined>} undefined: it can't be read at the moment */
@@ -120,10 +120,10 @@ export function Who({ id, withId = false }) {
       else shown.set(id, left)
     }
   }, [id])
-  const found = known.value.get(id)
-  if (!found) return html`<${Name} of=${id} />`
-  const isKey = found.kind === 'api-key'
+  const named = names.value.get(id)
+  if (!named) return html`<${Name} of=${id} />`
+  const isKey = named.kind === 'api-key'
   const href = isKey ? hrefOf(['api-keys'], { name: id }) : hrefOf(['users'], { sub: id })
-  return html`<a href=${href} title=${id}><${Name} of=${found.name} /></a
+  return html`<a href=${href} title=${id}><${Name} of=${named.name} /></a
     >${isKey && withId && html` <code class="small quiet wide-only">${id}</code>`}`
 }

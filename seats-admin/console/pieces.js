@@ -78,7 +78,7 @@ export function ageText(ms) {
 }
 
 /** @param {number} count @param {string} one @param {string} [many] */
-export function counted(count, one, many = `${one}s`) {
+export function countText(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`
 }
 

@@ -4,7 +4,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { hasKey } from './credentials.js'
 import { KEY_FAULT, notesOf } from './fields.js'
 import { html } from './markup.js'
-import { counted, Icon, number } from './pieces.js'
+import { countText, Icon, number } from './pieces.js'
 
 /**
  * @typedef {object} SetOptions
@@ -28,7 +28,7 @@ export function SetField({ label, hint, ...options }) {
   const notes = notesOf(id, hint, wrong, true)
   const left = suggestions.filter((each) => !values.includes(each))
   return html`<div class="field">
-    <label for=${id}>${label} <span class="quiet">${counted(values.length, options.one)}</span></label>
+    <label for=${id}>${label} <span class="quiet">${countText(values.length, options.one)}</span></label>
     <div class="plain">
       <ul class="set" aria-label=${`${label}: chosen`}>
         ${values.map(
@@ -79,7 +79,7 @@ function useSet({ one, values, onInput, check, separators = /[\s,]+/, suggestion
     // What is wrong stays, to be corrected.
     setText(faulty.join(', '))
     if (good.length === 0) return
-    setSaid(good.length === 1 ? `Added ${good[0]}` : `Added ${counted(good.length, one)}`)
+    setSaid(good.length === 1 ? `Added ${good[0]}` : `Added ${countText(good.length, one)}`)
     onInput([...values, ...good])
   }
   const remove = (/** @type {string} */ value) => {
@@ -149,5 +149,5 @@ function sorted(parts, values, check) {
 function faultOf([first, ...others], check) {
   if (first === undefined) return null
   const fault = check?.(first) ?? null
-  return others.length === 0 ? fault : `${fault}. ${counted(others.length, 'other')} too.`
+  return others.length === 0 ? fault : `${fault}. ${countText(others.length, 'other')} too.`
 }

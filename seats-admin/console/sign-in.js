@@ -16,19 +16,19 @@ import { Loading } from './states.js'
 
 /** Continues the session that the browser has a cookie of, where the latest sign-in was one. */
 export function SignInPage() {
-  const [known] = useState(remembered)
-  const [resuming, setResuming] = useState(known?.by === 'session' && !known.isOver)
+  const [before] = useState(remembered)
+  const [resuming, setResuming] = useState(before?.by === 'session' && !before.isOver)
   const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
   useEffect(() => {
     document.title = 'Sign in · Seatgate'
-    if (known === null || !resuming) return
-    identified('', known.space, known)
+    if (before === null || !resuming) return
+    identified('', before.space, before)
       .then(signIn, (cause) => {
         const refused = refusalOf(cause)
         const isOver = refused.status === 401
         if (isOver) leave()
         // That a session has ended is no news to a tab that had none.
-        if (!isOver || known.isOfTab) setRefusal(refused)
+        if (!isOver || before.isOfTab) setRefusal(refused)
       })
       .finally(() => setResuming(false))
   }, [])
@@ -39,9 +39,9 @@ export function SignInPage() {
       resuming
         ? html`<${Loading} what="Continuing your session" />`
         : html`<${SignInForm}
-            by=${known?.by}
-            tenant=${known?.tenant}
-            space=${known?.by === 'session' ? known.space : ''}
+            by=${before?.by}
+            tenant=${before?.tenant}
+            space=${before?.by === 'session' ? before.space : ''}
             before=${refusal}
           />`
     }
@@ -50,17 +50,17 @@ export function SignInPage() {
 
 /** A 401 in the middle of work: the page behind stays as it is. */
 export function SignInDialog() {
-  const asked = signInAgain.value
-  if (asked === null) return null
-  const { refusal } = asked
+  const waiting = signInAgain.value
+  if (waiting === null) return null
+  const { refusal } = waiting
   const again = () => {
     // What waits is about another tenant, or another space: it is not sent there. The page begins anew.
     const isSame = signedIn.value?.tenant === before?.tenant && signedIn.value?.space === before?.space
-    if (isSame) asked.again()
-    else asked.cancel()
+    if (isSame) waiting.again()
+    else waiting.cancel()
   }
   const { value: before } = signedIn
-  return html`<${Dialog} title="Sign in again" onClose=${asked.cancel}>
+  return html`<${Dialog} title="Sign in again" onClose=${waiting.cancel}>
     <p>
       ${refusal.code === OTHER_SESSION ? null : 'The gateway no longer accepts your sign-in: '}<bdi>${refusal.detail || refusal.title}</bdi>${' '}
       What you typed is kept. In another tenant or space, it is not sent.

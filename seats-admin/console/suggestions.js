@@ -30,8 +30,8 @@ export function useAskedPermissions() {
       isEnough,
       signal,
     })
-    const asked = items.map(({ permission }) => permission).filter((each) => each.includes(':'))
-    return [...new Set(asked)].sort()
+    const permissions = items.map(({ permission }) => permission).filter((each) => each.includes(':'))
+    return [...new Set(permissions)].sort()
   }, [])
   return value ?? []
 }

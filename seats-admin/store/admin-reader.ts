@@ -143,8 +143,8 @@ function userQuery(dialect: Dialect): string {
 /** Outside the admin space a user is visible through a visible Seat. */
 function visibleUser(row: Row | undefined, scope: Scope): User | null {
   if (row === undefined) return null
-  const found = user(row)
-  return scope.admin || found.seats.length > 0 ? found : null
+  const shown = user(row)
+  return scope.admin || shown.seats.length > 0 ? shown : null
 }
 
 function visibleSeat(row: Row | undefined, scope: Scope): StoredSeat | AdminRefusal {

@@ -159,10 +159,10 @@ export function newApiKey(writer: Writer, idTime: number, input: ApiKeyInput): N
 /** @returns the ids of the named Seats in order, or a refusal that lists the unknown names */
 function seatIdsOf(
   names: readonly string[],
-  found: ReadonlyMap<string, string>,
+  idsByName: ReadonlyMap<string, string>,
 ): readonly string[] | AdminRefusal {
-  const unknown = [...names.keys()].filter((at) => !found.has(names[at] ?? ''))
-  return unknown.length > 0 ? unknownSeats(unknown) : names.map((name) => found.get(name) ?? '')
+  const unknown = [...names.keys()].filter((at) => !idsByName.has(names[at] ?? ''))
+  return unknown.length > 0 ? unknownSeats(unknown) : names.map((name) => idsByName.get(name) ?? '')
 }
 
 export function apiKeyChange(tenant: string, id: string): Change {

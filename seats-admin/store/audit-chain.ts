@@ -64,12 +64,12 @@ export class AuditChain {
    */
   constructor(writer: Writer, head: AuditHead | null, keyName: string | null) {
     const { kind, name } = writer.actor ?? COMMAND
-    const known = keyName ?? name
+    const actorName = keyName ?? name
     this.writer = writer
     this.#actor = {
       kind,
       id: replaceUnstorable(writer.by),
-      ...(known === null ? {} : { name: replaceUnstorable(known) }),
+      ...(actorName === null ? {} : { name: replaceUnstorable(actorName) }),
     }
     this.#head = head
   }

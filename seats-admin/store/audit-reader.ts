@@ -19,9 +19,9 @@ export function auditReader({ dialect, reads, lists, write }: Database): AuditSt
   const chain = chainQuery(dialect)
   return {
     async list(tenant, page) {
-      const { scope, ...asked } = page
+      const { scope, ...filter } = page
       const values = {
-        ...asked,
+        ...filter,
         after: storableOrNull(page.after),
         actor: storableOrNull(page.actor),
         target: storableOrNull(page.target),
@@ -52,9 +52,9 @@ export function auditReader({ dialect, reads, lists, write }: Database): AuditSt
 
     prune: (before, limit) =>
       write(null, async (transaction) => {
-        const found = await transaction.get(TENANT, { before })
-        if (found === undefined) return 0
-        const tenant = text(found, 'tenant')
+        const row = await transaction.get(TENANT, { before })
+        if (row === undefined) return 0
+        const tenant = text(row, 'tenant')
         const oldest = await transaction.all(OLDEST, { tenant, limit })
         const kept = oldest.findIndex((row) => integer(row, 'at') >= before)
         const old = kept < 0 ? oldest : oldest.slice(0, kept)
@@ -67,8 +67,8 @@ export function auditReader({ dialect, reads, lists, write }: Database): AuditSt
   }
 }
 
-function storableOrNull(given: string | null): string | null {
-  return given === null ? null : storableOrEmpty(given)
+function storableOrNull(value: string | null): string | null {
+  return value === null ? null : storableOrEmpty(value)
 }
 
 const NAMES = Object.keys(AUDIT_COLUMNS).join(', ')
@@ -80,9 +80,9 @@ const NAMES = Object.keys(AUDIT_COLUMNS).join(', ')
 const indexed = (column: string) => `substr(${column}, 1, 64)`
 
 /** What has this id, or had this name. A text in the form of an id is taken as one alone, which an index finds. */
-function named(who: 'actor' | 'target', given: string): string {
+function named(who: 'actor' | 'target', idOrName: string): string {
   const byId = `${indexed(`${who}_id`)} = ${indexed(`:${who}`)} AND ${who}_id = :${who}`
-  return isUlid(given) ? byId : `(${who}_id = :${who} OR ${who}_name = :${who})`
+  return isUlid(idOrName) ? byId : `(${who}_id = :${who} OR ${who}_name = :${who})`
 }
 
 const STATES = ['before', 'after']

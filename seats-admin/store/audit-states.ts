@@ -106,15 +106,15 @@ export class AuditStates extends Findings {
     if (!isKind(kind)) return
     const [before, after] = [stateOf(row, 'before'), stateOf(row, 'after')]
     const key = keyOf(kind, id)
-    const known = this.#states.get(key)
+    const last = this.#states.get(key)
     const name = String((after ?? before)?.[kind === 'block' ? 'user' : 'name'] ?? id)
     // A block that has ended is no more, without an entry.
-    const hasEnded = before === null && known !== undefined && known.until <= integer(row, 'at')
-    if (known !== undefined && known.digest !== digest(kind, before) && !hasEnded)
+    const hasEnded = before === null && last !== undefined && last.until <= integer(row, 'at')
+    if (last !== undefined && last.digest !== digest(kind, before) && !hasEnded)
       this.add(
         seq,
         'before',
-        `entry ${seq} does not begin where entry ${known.seq} left ${nameOf(kind, id, name)}`,
+        `entry ${seq} does not begin where entry ${last.seq} left ${nameOf(kind, id, name)}`,
       )
     this.#set(kind, id, { seq, name }, after)
     const made = kind === 'seat' ? after?.['api_key'] : undefined
@@ -124,9 +124,9 @@ export class AuditStates extends Findings {
 
   #set(kind: Kind, id: string, { seq, name }: { seq: number; name: string }, after: JsonObject | null): void {
     const key = keyOf(kind, id)
-    const known = this.#states.get(key)
+    const last = this.#states.get(key)
     if (kind === 'seat') {
-      if (known !== undefined && this.#ids.get(known.name) === id) this.#ids.delete(known.name)
+      if (last !== undefined && this.#ids.get(last.name) === id) this.#ids.delete(last.name)
       if (after !== null) this.#ids.set(name, id)
     }
     const until = kind === 'block' && after !== null ? Date.parse(String(after['until'])) : NaN
@@ -136,7 +136,7 @@ export class AuditStates extends Findings {
       digest: digest(kind, after),
       until: Number.isNaN(until) ? Infinity : until,
       // A later entry of a key, its revocation, gives it no Seats.
-      seats: kind === 'api-key' ? (known?.seats ?? this.#idsOf(known === undefined ? after : null)) : null,
+      seats: kind === 'api-key' ? (last?.seats ?? this.#idsOf(last === undefined ? after : null)) : null,
     })
   }
 
@@ -160,8 +160,8 @@ export class AuditStates extends Findings {
     if (seq > this.#settled) return
     if (left === null) return this.add(seq, 'row', `${named} is there, and entry ${seq} deleted it`)
     if (left !== is) return this.add(seq, 'row', `${named} is not what entry ${seq} left`)
-    const given = this.#seatsOf(state)
-    if (seats !== null && given !== null && given !== seats)
+    const expected = this.#seatsOf(state)
+    if (seats !== null && expected !== null && expected !== seats)
       this.add(seq, 'row', `${named} has other Seats than its entries gave it`)
   }
 

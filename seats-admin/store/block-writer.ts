@@ -30,8 +30,8 @@ export function blockWriter({ dialect, write }: Database) {
         const sub_digest = subDigest(user)
         // Before the insertion, which must not meet the expired block of the same user.
         await transaction.modify([expire], { tenant, sub_digest, now })
-        const found = await transaction.get(blockByUser, { tenant, sub_digest })
-        const before = found === undefined ? null : storedBlock(found)
+        const row = await transaction.get(blockByUser, { tenant, sub_digest })
+        const before = row === undefined ? null : storedBlock(row)
         // A second block of a user replaces what the first says, its author included, and keeps the id.
         const id = before?.id ?? ulid(transaction.idTime())
         const block = { id, tenant, user, until, reason, createdBy: writer.by, createdAt: now }
@@ -46,9 +46,9 @@ export function blockWriter({ dialect, write }: Database) {
       const { tenant } = author
       const id = storableOrEmpty(wanted)
       return write(author, async (transaction) => {
-        const found = await transaction.get(blockById, { tenant, id })
-        if (found === undefined) return blockNotFound
-        const block = storedBlock(found)
+        const row = await transaction.get(blockById, { tenant, id })
+        if (row === undefined) return blockNotFound
+        const block = storedBlock(row)
         const changes = [blockChange(tenant, block.user)]
         transaction.record(blockEvent('block.delete', block, null))
         return { ...(await transaction.commit([REMOVE], changes, { tenant, id })), value: null }

@@ -11,7 +11,7 @@ import { blockReads, blocksReading, subDigest, userBlockReading } from './block-
 import type { Database } from './database.ts'
 import { feedParameters, feedQuery, feedReading } from './feed.ts'
 import {
-  counted,
+  counterRow,
   type Dialect,
   integer,
   integerOrNull,
@@ -152,8 +152,8 @@ export function quoted({ space, permission }: SeatQuestion): { space: string; pe
 const NO_MATCH = '""'
 
 /** The value of a point read, and its position. */
-export function asOf<V>(found: Row | undefined, valueOf: (row: Row) => V): AsOf<V> {
-  const row = counted(found)
+export function asOf<V>(reading: Row | undefined, valueOf: (row: Row) => V): AsOf<V> {
+  const row = counterRow(reading)
   return { seq: integer(row, 'seq'), mark: integer(row, 'mark'), value: valueOf(row) }
 }
 

@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto'
 import type { ChangeKind, FeedReading, NumberedChange, Position } from '../model/change.ts'
-import { counted, integer, type Row, text } from './rows.ts'
+import { counterRow, integer, type Row, text } from './rows.ts'
 
 /** Changes retained. A reader that is further behind clears its memory. */
 export const MAX_RETAINED = 10_000
@@ -37,7 +37,7 @@ export function feedParameters(position: Position | null): { readonly seq: numbe
 
 /** Changes are numbered without gaps, so the count shows whether any is missing. */
 export function feedReading(rows: readonly Row[], position: Position | null): FeedReading {
-  const first = counted(rows[0])
+  const first = counterRow(rows[0])
   const head = { seq: integer(first, 'head'), mark: integer(first, 'head_mark') }
   const changes = rows.filter((row) => row.seq !== null).map(numberedChange)
   if (position === null) return { head, changes }

@@ -141,8 +141,8 @@ function seenBy({ admin, space }: Scope, grant: Grant): Grant | null {
 }
 
 /** As `lower` of both databases here: ASCII only. */
-function lower(asked: string): string {
-  return asked.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+function lower(query: string): string {
+  return query.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
 /**

@@ -180,7 +180,7 @@ function blob(row: Row, column: string): Uint8Array {
 }
 
 /** @throws when the counter row is missing */
-export function counted(row: Row | undefined): Row {
+export function counterRow(row: Row | undefined): Row {
   if (row === undefined) throw new Error('the store has no counter row')
   return row
 }

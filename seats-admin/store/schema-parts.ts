@@ -12,11 +12,11 @@ const TABLE = 'table '
  *
  * @param version of the store
  * @param made the kind and name of each part that the migrations up to that version make, such as `column seats.name`
- * @param found those that the store has
+ * @param parts those that the store has
  * @throws when one is missing
  */
-export function requireParts(version: number, made: Iterable<string>, found: ReadonlySet<string>): void {
-  const missing = [...made].filter((part) => !found.has(part))
+export function requireParts(version: number, made: Iterable<string>, parts: ReadonlySet<string>): void {
+  const missing = [...made].filter((part) => !parts.has(part))
   if (missing.length === 0) return
   // The columns of a missing table say nothing more.
   const tables = missing.filter((part) => part.startsWith(TABLE))

@@ -116,8 +116,8 @@ function seatsFileQueries(dialect: Dialect) {
     othersSize: `SELECT count(*) AS count, ${size} FROM seats s WHERE ${others}`,
     others: `SELECT ${SEAT_COLUMNS} FROM seats s WHERE ${others} ORDER BY s.name LIMIT ${MAX_CHANGES + 1}`,
     unnamed: `SELECT s.name FROM seats s WHERE ${others} ORDER BY s.name LIMIT ${MAX_UNNAMED}`,
-    keys: `SELECT seat_id, name, found FROM (
-        SELECT ks.seat_id, k.name, count(*) OVER (PARTITION BY ks.seat_id) AS found,
+    keys: `SELECT seat_id, name, total FROM (
+        SELECT ks.seat_id, k.name, count(*) OVER (PARTITION BY ks.seat_id) AS total,
           row_number() OVER (PARTITION BY ks.seat_id ORDER BY k.id) AS at
         FROM api_key_seats ks JOIN api_keys k ON k.tenant = ks.tenant AND k.id = ks.api_key_id
         WHERE ks.tenant = :tenant AND ks.seat_id IN (${dialect.texts(':ids')}) AND k.revoked_at IS NULL
@@ -140,7 +140,7 @@ function holdingKeys(rows: readonly Row[]): Map<string, HoldingKeys> {
   return new Map(
     [...groups].map(([id, held]) => [
       id,
-      { count: integer(held[0] ?? {}, 'found'), names: held.map((row) => text(row, 'name')) },
+      { count: integer(held[0] ?? {}, 'total'), names: held.map((row) => text(row, 'name')) },
     ]),
   )
 }

@@ -69,7 +69,7 @@ export async function dueChanges(
   { seats, hidden }: SeatsReading,
   share = new TimeShare(),
 ): Promise<DueChanges | AdminRefusal> {
-  const found = new Map(seats.map((seat) => [seat.name, seat]))
+  const byName = new Map(seats.map((seat) => [seat.name, seat]))
   // As by single writes, which do not reveal the Seat.
   if (wanted.seats.some(({ name }) => hidden.has(name))) return grantExceedsOwn
   const changes: SeatChange[] = []
@@ -79,7 +79,7 @@ export async function dueChanges(
     const rest = share.spent()
     if (rest !== null) await rest
     const { name, was } = after
-    const [own, former] = [found.get(name), was === null ? undefined : found.get(was)]
+    const [own, former] = [byName.get(name), was === null ? undefined : byName.get(was)]
     if (own !== undefined && former !== undefined)
       faults.push({
         path: pathOf(name, 'was'),

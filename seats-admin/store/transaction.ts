@@ -9,7 +9,7 @@ import { administrationQueries } from './administration-queries.ts'
 import { AUDIT_COLUMNS, AuditChain, type AuditEvent, auditHead } from './audit-chain.ts'
 import type { Part, Statements, Values } from './statements.ts'
 import { drawMark, MAX_RETAINED } from './feed.ts'
-import { counted, type Columns, type Dialect, integer, type Row, textOrNull } from './rows.ts'
+import { counterRow, type Columns, type Dialect, integer, type Row, textOrNull } from './rows.ts'
 import type { Writer } from './writer.ts'
 
 /** An open transaction of the database. */
@@ -80,7 +80,7 @@ export class Transaction {
     counter: Row | undefined,
     chain: AuditChain | null,
   ) {
-    const row = counted(counter)
+    const row = counterRow(counter)
     this.#database = database
     this.#keyAdministers = administration
     this.#seq = integer(row, 'seq')
@@ -144,11 +144,17 @@ export class Transaction {
   async commitAdministrative(
     parts: readonly Part[],
     changes: readonly Change[],
-    given: Values,
+    parameters: Values,
     changed: readonly string[] = [],
   ): Promise<Committed & KeyAdministration> {
     const { tenant, scope, now } = this.#authored().writer
-    const values = { ...given, tenant, now, listed: JSON.stringify(scope.space), without: changed.join() }
+    const values = {
+      ...parameters,
+      tenant,
+      now,
+      listed: JSON.stringify(scope.space),
+      without: changed.join(),
+    }
     const { committed, row } = await this.#commit(parts, changes, values, this.#keyAdministers)
     return { ...committed, keyAdministers: Boolean(row?.key_administers) }
   }

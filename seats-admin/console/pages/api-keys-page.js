@@ -124,7 +124,7 @@ function CreateDialog({ onClose, onCreated }) {
   const [seats, setSeats] = useState(/** @type {string[]} */ ([]))
   const [days, setDays] = useState('90')
   const [created, setCreated] = useState(/** @type {CreatedApiKey | null} */ (null))
-  const known = useList('/v1/seats', { whole: true })
+  const seatList = useList('/v1/seats', { whole: true })
   const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const expiry = days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * DAY).toISOString() }
@@ -148,7 +148,7 @@ function CreateDialog({ onClose, onCreated }) {
         values=${seats}
         onInput=${setSeats}
         separators=${/[,\n]+/}
-        suggestions=${known.items.map((seat) => seat.name)}
+        suggestions=${seatList.items.map((seat) => seat.name)}
         hint="The names of existing Seats. The key follows their renames."
       />
       <${Choice} label="Expires" value=${days} options=${LIFETIMES} onInput=${setDays} />

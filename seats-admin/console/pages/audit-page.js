@@ -6,7 +6,7 @@ import { Choice } from '../fields.js'
 import { FilterField, TimeField, useFilterForm } from '../filters.js'
 import { readList, useAction, useList } from '../loading.js'
 import { html } from '../markup.js'
-import { counted } from '../pieces.js'
+import { countText } from '../pieces.js'
 import { Empty, ListEnd, PageHeading, Refusal } from '../states.js'
 
 /** Entries of one export. */
@@ -57,7 +57,7 @@ function Export({ query }) {
     })
     save(items.map((entry) => JSON.stringify(entry)).join('\n'))
     setSaid(
-      `${counted(items.length, 'entry', 'entries')} saved${hasMore ? ': the newest ones. "seatgate audit export" has all' : ''}.`,
+      `${countText(items.length, 'entry', 'entries')} saved${hasMore ? ': the newest ones. "seatgate audit export" has all' : ''}.`,
     )
   })
   return html`<span class="quiet" role="status">${refusal ? '' : said}</span>

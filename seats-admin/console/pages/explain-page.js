@@ -103,7 +103,7 @@ export function ExplainPage() {
   const [question, setQuestion] = useState(fromAddress)
   const { record, refusal, busy, forget, ask } = useAnswer()
   const { method, path, space, by, who, seats } = question
-  const known = useKnownSeats()
+  const knownSeats = useKnownSeats()
   const change = (/** @type {Partial<Question>} */ changed) => {
     setQuestion({ ...question, ...changed })
     forget()
@@ -130,7 +130,7 @@ export function ExplainPage() {
         options=${CALLERS}
         onInput=${(/** @type {string} */ value) => change({ by: value, who: '' })}
       />
-      ${by === 'seats' && html`<${SetField} label="Seats" one="Seat" values=${seats} separators=${/[,\n]+/} suggestions=${known.map(({ name }) => name)} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />`}
+      ${by === 'seats' && html`<${SetField} label="Seats" one="Seat" values=${seats} separators=${/[,\n]+/} suggestions=${knownSeats.map(({ name }) => name)} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />`}
       ${by === 'user' && html`<${Field} label="Id of the user, or e-mail address" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />`}
       ${by === 'api_key' && html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="Its id in the list, never the key itself." />`}
       <div class="filters">

@@ -9,7 +9,7 @@ import { AUDIT, isOfOthers, useDecisions } from '../live-decisions.js'
 import { refusalOf, useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
-import { ageText, counted, Name, number, rounded, Table, Time } from '../pieces.js'
+import { ageText, countText, Name, number, rounded, Table, Time } from '../pieces.js'
 import { Empty, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
@@ -55,9 +55,9 @@ function FleetTable({ fleet: { data, redis = null }, old }) {
   const silent = data.filter(({ age_ms: age }) => age > SILENT)
   return html`
     <p class="lead">
-      ${counted(data.length, 'instance')}.${' '}
+      ${countText(data.length, 'instance')}.${' '}
       ${hashes.size > 1 ? html`<b>Their route tables differ.</b> ` : data.length > 1 ? 'All have the same route tables. ' : ''}
-      ${silent.length > 0 ? html`<b>${counted(silent.length, 'instance')} did not read the feed for over a second.</b> ` : ''}
+      ${silent.length > 0 ? html`<b>${countText(silent.length, 'instance')} did not read the feed for over a second.</b> ` : ''}
       ${redis === 'ok' ? 'Redis works, as the instance sees it that answers.' : null}
       ${redis === 'degraded' ? html`<b>Redis is not usable, as the instance sees it that answers.</b> Decisions go on without it; a sign-in may be refused.` : null}
     </p>
@@ -120,8 +120,8 @@ function LastChanges({ of: changes }) {
     [newest],
   )
   const written = useMemo(() => writtenOf(changes, audit.value ?? []), [changes, audit.value])
-  const known = written.filter(({ effectiveMs }) => effectiveMs !== null)
-  const times = known.map(({ effectiveMs }) => effectiveMs ?? 0).reverse()
+  const measured = written.filter(({ effectiveMs }) => effectiveMs !== null)
+  const times = measured.map(({ effectiveMs }) => effectiveMs ?? 0).reverse()
   return html`<section>
     <h2>Last changes</h2>
     ${
@@ -148,7 +148,7 @@ function LastChanges({ of: changes }) {
                   </tr>`,
               )}
             />
-            ${known.length < written.length && html`<p class="quiet small">Not measured: another instance or a command wrote it, or it does not hold everywhere yet.</p>`}
+            ${measured.length < written.length && html`<p class="quiet small">Not measured: another instance or a command wrote it, or it does not hold everywhere yet.</p>`}
             <p><a href=${hrefOf(['audit'])}>Who changed what: the audit</a></p>
           `
     }
@@ -215,10 +215,10 @@ function Decisions() {
       ${state === 'broken' && html`<${Broken} refusal=${refusal} again=${again} />`}
       ${state === 'refused' && refusal && html`<${Refusal} refusal=${refusal} again=${again} what="Decisions" />`}
       ${hasGap && html`<p class="quiet">Some decisions of the interruption are missing here.</p>`}
-      ${lost > 0 && html`<p class="quiet">${counted(lost, 'decision')} came too fast for this page and ${lost === 1 ? 'is' : 'are'} missing here.</p>`}
+      ${lost > 0 && html`<p class="quiet">${countText(lost, 'decision')} came too fast for this page and ${lost === 1 ? 'is' : 'are'} missing here.</p>`}
       ${state === 'loading' && shown.length === 0 && html`<${Loading} what="Loading decisions" />`}
       ${state === 'live' && shown.length === 0 && html`<${Empty}><p>No request yet${hidden > 0 ? ' but readings of the gateway itself' : ''}. Decisions appear here as they happen.</p><//>`}
-      ${shown.length > 0 && html`<${Bars} label=${`Results of the last ${counted(shown.length, 'decision')}`} rows=${byCode.map(([code, count]) => ({ name: code, count, isGood: code === 'allow' }))} />`}
+      ${shown.length > 0 && html`<${Bars} label=${`Results of the last ${countText(shown.length, 'decision')}`} rows=${byCode.map(([code, count]) => ({ name: code, count, isGood: code === 'allow' }))} />`}
     </section>
     ${refused.length > 0 && html`<${RefusedTable} of=${refused} />`}
     ${shown.length > 0 && html`<${Newest} of=${shown} />`}

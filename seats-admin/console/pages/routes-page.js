@@ -7,7 +7,7 @@ import { FilterField, useFilterForm } from '../filters.js'
 import { call } from '../gateway-calls.js'
 import { useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { counted, Name, number, Table, Time } from '../pieces.js'
+import { countText, Name, number, Table, Time } from '../pieces.js'
 import { Empty, ListEnd, PageHeading, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').ListedRoute} RouteRow */
@@ -45,7 +45,7 @@ export function RoutesPage() {
               ${route.host && html`<br /><span class="small quiet">on ${route.host}</span>`}
               ${route.file && route.line ? html`<code class="small quiet wide-only"><${Place} file=${route.file} line=${route.line} /></code>` : html`<br /><span class="small quiet">built in</span>`}
               <span class="small quiet narrow-only"
-                >· ${route.requests === null ? 'not counted' : counted(route.requests, 'request')}</span
+                >· ${route.requests === null ? 'not counted' : countText(route.requests, 'request')}</span
               >
             </th>
             <td class="whole"><${Needs} of=${route.permission} /></td>
@@ -83,13 +83,13 @@ function Needs({ of }) {
 /** @param {{ route: RouteRow, onClose: () => void }} props */
 function WhoCanDialog({ route, onClose }) {
   const query = { permission: route.permission, limit: '100' }
-  const found = useLoaded(
+  const holders = useLoaded(
     (signal) => call('GET', '/v1/access/who-can', { query, signal }),
     [query.permission],
   )
   return html`<${Dialog} title=${`Who can call ${route.method} ${route.path}?`} onClose=${onClose} wide>
     <p>Whatever holds <code>${route.permission}</code>, in the space of the request.</p>
-    ${whenLoaded(found, 'Holders', (value) => html`<${Holders} of=${value} />`)}
+    ${whenLoaded(holders, 'Holders', (value) => html`<${Holders} of=${value} />`)}
   <//>`
 }
 

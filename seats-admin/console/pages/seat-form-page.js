@@ -159,8 +159,8 @@ function SavedNotice({ seat }) {
 /** @param {{ draft: Draft, onInput: (draft: Draft) => void, onSubmit: () => void, children?: any }} props children: its buttons */
 function DraftForm({ draft, onInput, onSubmit, children }) {
   const [fault, setFault] = useState(/** @type {string | null} */ (null))
-  const known = useKnownSeats()
-  const asked = useAskedPermissions()
+  const seats = useKnownSeats()
+  const permissions = useAskedPermissions()
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const wrong = draft.name.trim() === '' ? 'A Seat needs a name.' : null
@@ -183,7 +183,7 @@ function DraftForm({ draft, onInput, onSubmit, children }) {
       values=${draft.spaces}
       onInput=${(/** @type {string[]} */ spaces) => onInput({ ...draft, spaces })}
       check=${spaceFault}
-      suggestions=${spacesOf(known)}
+      suggestions=${spacesOf(seats)}
       hint="In each of them the Seat grants all of its permissions. Enter or a comma adds one."
     />
     <${SetField}
@@ -192,7 +192,7 @@ function DraftForm({ draft, onInput, onSubmit, children }) {
       values=${draft.permissions}
       onInput=${(/** @type {string[]} */ permissions) => onInput({ ...draft, permissions })}
       check=${permissionFault}
-      suggestions=${asked}
+      suggestions=${permissions}
       hint="resource:operation, such as trainings:read, or * for all. A list can be pasted."
     />
     <div class="buttons start">${children}</div>

@@ -9,7 +9,7 @@ import { ImpactView, impactOf, membersOf } from '../impact.js'
 import { readList, useAction, useIsShown, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
-import { counted, Facts, Name, Table, Time } from '../pieces.js'
+import { countText, Facts, Name, Table, Time } from '../pieces.js'
 import { readSeat } from '../seat-review.js'
 import { Empty, ListEnd, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
@@ -41,11 +41,11 @@ function Details({ seat }) {
   return html`
     <div class="columns">
       <section>
-        <h2>Grants <span class="quiet">${counted(seat.permissions.length, 'permission')}</span></h2>
+        <h2>Grants <span class="quiet">${countText(seat.permissions.length, 'permission')}</span></h2>
         <${Texts} of=${seat.permissions} none="No permission." />
       </section>
       <section>
-        <h2>In <span class="quiet">${counted(seat.spaces.length, 'space')}</span></h2>
+        <h2>In <span class="quiet">${countText(seat.spaces.length, 'space')}</span></h2>
         <${Texts} of=${seat.spaces} none="No space: it grants nothing." />
       </section>
       <section>
@@ -120,10 +120,10 @@ function Keys({ seat }) {
     ${whenLoaded(
       keys,
       'API keys',
-      (found) => html`
-        ${found.length === 0 && html`<p class="quiet">No API key holds it.</p>`}
+      (held) => html`
+        ${held.length === 0 && html`<p class="quiet">No API key holds it.</p>`}
         <ul class="names">
-          ${found.map(
+          ${held.map(
             ({ id, name, expires_at: end }) =>
               html`<li key=${id}>
                 <a href=${hrefOf(['api-keys'], { name })}><${Name} of=${name} /></a>

@@ -29,9 +29,9 @@ export function UserPage() {
     async (signal) => {
       // Not by the path: an id may hold any character.
       const { data } = await call('GET', '/v1/users', { query: { sub }, signal })
-      const [found] = data
-      if (found === undefined) throw new Refused(NO_SUCH_USER)
-      return found
+      const [value] = data
+      if (value === undefined) throw new Refused(NO_SUCH_USER)
+      return value
     },
     [sub],
   )
@@ -40,7 +40,7 @@ export function UserPage() {
   const { value } = user
   return html`
     <${PageHeading} title=${value?.email ?? sub} back=${{ href: hrefOf(['users']), text: 'Users' }} />
-    ${whenLoaded(user, 'User', (found) => html`<${Details} user=${found} again=${user.again} />`, old !== null)}
+    ${whenLoaded(user, 'User', (value) => html`<${Details} user=${value} again=${user.again} />`, old !== null)}
   `
 }
 
@@ -129,9 +129,9 @@ function Blocking({ user, again }) {
       html`<${BlockDialog}
         user=${user}
         onClose=${() => setDialog(false)}
-        onDone=${(/** @type {import('../answers.d.ts').Warning[] | undefined} */ found) => {
+        onDone=${(/** @type {import('../answers.d.ts').Warning[] | undefined} */ warningsOfBlock) => {
           setDialog(false)
-          setWarnings(found)
+          setWarnings(warningsOfBlock)
           again()
         }}
       />`

@@ -102,9 +102,9 @@ export class ConnectionPools {
     let took = timeout / 2
     try {
       return await this.#call(timeout, async (call) => {
-        const found = await this.#feed.use(call, work)
+        const reading = await this.#feed.use(call, work)
         took = call.elapsed
-        return found
+        return reading
       })
     } finally {
       // A failed reading doubles the timeout, up to the call timeout.

@@ -15,7 +15,7 @@ export const postgres: Dialect = {
   page(rows, large, order) {
     const size = large.map((column) => `coalesce(octet_length(p.${column}), 0)`).join(' + ')
     return `SELECT * FROM (
-        SELECT p.*, count(*) OVER () AS found, sum(${size}) OVER (ORDER BY p.id ${order}) - (${size}) AS ahead FROM (${rows}) p
+        SELECT p.*, count(*) OVER () AS total, sum(${size}) OVER (ORDER BY p.id ${order}) - (${size}) AS ahead FROM (${rows}) p
       ) q WHERE q.ahead < ${PAGE_TEXT} ORDER BY q.id ${order} LIMIT :limit`
   },
   forUpdate: 'FOR NO KEY UPDATE',

@@ -1,6 +1,6 @@
 /** The database schema as a list of migrations. A released migration never changes; new ones are appended. */
 
-import { counted, integer } from '../rows.ts'
+import { counterRow, integer } from '../rows.ts'
 import { sharedMigrations } from '../shared-migrations.ts'
 import { UnusableStore } from '../unavailable.ts'
 import type { Connection } from './postgres-connection.ts'
@@ -201,14 +201,14 @@ export async function migrate(connection: Connection, steps = MIGRATIONS): Promi
  * @throws for a store of a newer version, and for one that lacks tables or columns
  */
 export async function appliedSteps(connection: Connection, steps: readonly string[]): Promise<number | null> {
-  const [found] = await connection.query(FIND, {})
-  const applied = found?.made === true ? await versionOf(connection, steps) : null
+  const [schema] = await connection.query(FIND, {})
+  const applied = schema?.made === true ? await versionOf(connection, steps) : null
   await checkSchema(connection, steps, applied)
   return applied
 }
 
 async function versionOf(connection: Connection, steps: readonly string[]): Promise<number> {
-  const applied = integer(counted((await connection.query(READ_VERSION, {}))[0]), 'version')
+  const applied = integer(counterRow((await connection.query(READ_VERSION, {}))[0]), 'version')
   if (applied <= steps.length) return applied
   throw new UnusableStore(
     'NEWER_SCHEMA',
@@ -218,7 +218,7 @@ async function versionOf(connection: Connection, steps: readonly string[]): Prom
 
 /** The schema may exist already; even IF NOT EXISTS requires the right to create it. */
 async function createVersion(connection: Connection): Promise<void> {
-  const [found] = await connection.query(FIND, {})
-  if (found?.schema !== true) await connection.run('CREATE SCHEMA seatgate')
+  const [schema] = await connection.query(FIND, {})
+  if (schema?.schema !== true) await connection.run('CREATE SCHEMA seatgate')
   await connection.run(CREATE_VERSION)
 }

@@ -31,10 +31,10 @@ export async function checkSchema(
   steps: readonly string[],
   applied: number | null,
 ): Promise<void> {
-  const found = partsIn(await connection.query(PARTS, {}))
-  if (applied !== null) return requireParts(applied, partsMadeBy(steps.slice(0, applied)), found)
+  const parts = partsIn(await connection.query(PARTS, {}))
+  if (applied !== null) return requireParts(applied, partsMadeBy(steps.slice(0, applied)), parts)
   // Another instance may have created all of them since the version was read.
-  const isDamaged = !found.has(VERSION_TABLE) && partsMadeBy(steps).some((part) => found.has(part))
+  const isDamaged = !parts.has(VERSION_TABLE) && partsMadeBy(steps).some((part) => parts.has(part))
   if (isDamaged)
     throw new UnusableStore('DAMAGED', `it lacks the ${VERSION_TABLE}, but has others of a store`)
 }

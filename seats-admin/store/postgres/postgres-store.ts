@@ -59,7 +59,7 @@ function targetOf(url: string): Target {
   }
 }
 
-const IS_READ_ONLY = `SELECT current_setting('transaction_read_only') = 'on' AS found`
+const IS_READ_ONLY = `SELECT current_setting('transaction_read_only') = 'on' AS read_only`
 const READ_ONLY = 'SET default_transaction_read_only = on'
 const READ_COUNTER = 'SELECT seq FROM seatgate.counter'
 /** `schema`: null where there is no such schema. */
@@ -88,13 +88,13 @@ export async function inspectPostgresStore(url: string, timeout: number): Promis
 
 /** An administrator may have set it for the server, the database or the role. */
 async function requireWrites(connection: Connection): Promise<void> {
-  if ((await connection.run(IS_READ_ONLY)).rows[0]?.found !== true) return
+  if ((await connection.run(IS_READ_ONLY)).rows[0]?.read_only !== true) return
   throw new StoreUnavailable('it accepts reads only', { fault: 'read_only', code: READS_ONLY })
 }
 
 async function requireRightToCreate(connection: Connection): Promise<void> {
-  const [found] = await connection.query(FIND_RIGHTS, {})
-  const permitted = found?.schema ?? found?.database
+  const [rights] = await connection.query(FIND_RIGHTS, {})
+  const permitted = rights?.schema ?? rights?.database
   if (permitted === true) return
   throw new StoreUnavailable('the role may not create the tables', { fault: 'denied', code: DENIED })
 }
@@ -150,8 +150,8 @@ function databaseOf(pools: ConnectionPools): Database {
   }
 }
 
-/** `found`: the number of rows before the page was cut. */
+/** `total`: the number of rows before the page was cut. */
 function pageOf(rows: Row[]): Page {
-  const found = rows[0]?.found
-  return { rows, hasMore: typeof found === 'number' && found > rows.length }
+  const total = rows[0]?.total
+  return { rows, hasMore: typeof total === 'number' && total > rows.length }
 }

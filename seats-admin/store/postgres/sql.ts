@@ -12,13 +12,13 @@ export interface Sql {
   readonly prepared: string
 }
 
-const known = new Map<string, Sql>()
+const cache = new Map<string, Sql>()
 
 /** Converts each statement once: the store has some hundred. */
 export function sql(statement: string): Sql {
-  const found = known.get(statement) ?? converted(statement)
-  known.set(statement, found)
-  return found
+  const result = cache.get(statement) ?? converted(statement)
+  cache.set(statement, result)
+  return result
 }
 
 function converted(statement: string): Sql {

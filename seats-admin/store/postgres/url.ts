@@ -87,16 +87,16 @@ export function namesSeveralHosts(text: string): boolean {
 }
 
 function parametersOf(url: URL): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+  const parameters = new Map<string, string>()
   for (const [name, value] of url.searchParams) {
     if (!KNOWN.includes(name))
       throw new Error(
         `the URL has an unknown parameter, ${JSON.stringify(name)}: the known ones are ${KNOWN.join(', ')}`,
       )
-    if (found.has(name)) throw new Error(`the URL has the parameter ${name} twice: remove one`)
-    found.set(name, value)
+    if (parameters.has(name)) throw new Error(`the URL has the parameter ${name} twice: remove one`)
+    parameters.set(name, value)
   }
-  return found
+  return parameters
 }
 
 function requirePrimary(attributes = 'primary'): void {
@@ -130,11 +130,11 @@ function tlsOf(parameters: ReadonlyMap<string, string>): false | ConnectionOptio
     throw new Error('sslcert and sslkey must be set together')
   if (files.cert !== null && files.key !== null && !isPair(files.cert, files.key))
     throw new Error('sslkey does not match sslcert: name the key of this certificate')
-  const given = Object.fromEntries(Object.entries(files).filter(([, file]) => file !== null))
+  const own = Object.fromEntries(Object.entries(files).filter(([, file]) => file !== null))
   const authorities = system ? { ca: getCACertificates('system') } : {}
   // An authority that sslrootcert names is trusted by itself, though another one has issued it.
   const trust = { ...authorities, allowPartialTrustChain: true }
-  return { ...given, ...trust, minVersion: 'TLSv1.2', ...verificationOf(mode, files.ca !== null) }
+  return { ...own, ...trust, minVersion: 'TLSv1.2', ...verificationOf(mode, files.ca !== null) }
 
   function fileOf(name: (typeof TLS_PARAMETERS)[number], use: PemUse): string | null {
     const path = parameters.get(name)

@@ -108,8 +108,8 @@ export interface StoreFiles {
 /** @returns `device:inode`; null for a missing file */
 export function identityOf(path: string): string | null {
   // BigInt, because 64-bit inodes exceed exact numbers, and some file systems use the highest ones.
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return found === undefined ? null : `${found.dev}:${found.ino}`
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stats === undefined ? null : `${stats.dev}:${stats.ino}`
 }
 
 /** SQLite places the WAL beside the database itself, not beside a symbolic link. */

@@ -19,7 +19,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { monotonic } from '../monotonic.ts'
-import { counted, type Row, text } from '../rows.ts'
+import { counterRow, type Row, text } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
 import { checkIntegrity, connect, connectImmutable, faultOf, isBusy } from './sqlite-connection.ts'
 import { migrate } from './sqlite-migrations.ts'
@@ -147,7 +147,7 @@ function ownerOf(database: DatabaseSync): string {
 }
 
 function ownerIn(row: Row | undefined): string {
-  return text(counted(row), 'owner')
+  return text(counterRow(row), 'owner')
 }
 
 /** Called in each write transaction. @param row of {@link OWNER}; @throws {@link Superseded} when another gateway owns the store */

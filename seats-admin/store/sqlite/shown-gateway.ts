@@ -29,8 +29,8 @@ export async function hideGateway(path: string): Promise<void> {
 /** Only true while the lock of the store is held. @returns null where nothing is shown, as by an older version */
 export async function shownGateway(path: string): Promise<ShownGateway | null> {
   try {
-    const found: Partial<ShownGateway> = JSON.parse(await readFile(fileOf(path), 'utf8'))
-    const { id, name, startedAt, version, config = null, url = null } = found
+    const content: Partial<ShownGateway> = JSON.parse(await readFile(fileOf(path), 'utf8'))
+    const { id, name, startedAt, version, config = null, url = null } = content
     if (
       typeof id !== 'string' ||
       typeof name !== 'string' ||

@@ -112,8 +112,8 @@ export function enableWal(database: DatabaseSync): void {
 
 /** Reads the whole file. @throws with the first damage found */
 export function checkIntegrity(database: DatabaseSync): void {
-  const found = database.prepare('PRAGMA quick_check(1)').get()
-  const verdict = Object.values(found ?? {})[0]
+  const row = database.prepare('PRAGMA quick_check(1)').get()
+  const verdict = Object.values(row ?? {})[0]
   if (verdict !== 'ok') throw new UnusableStore('DAMAGED', `the file is damaged: ${String(verdict)}`)
 }
 

@@ -207,8 +207,8 @@ class PreparedStatements {
   }
 
   #of(text: string): Prepared {
-    const known = this.#prepared.get(text)
-    if (known !== undefined) return known
+    const cached = this.#prepared.get(text)
+    if (cached !== undefined) return cached
     const names: string[] = []
     // Bound by position, which takes half the time.
     const numbered = replaceParameters(text, (name) => {
@@ -230,10 +230,10 @@ function insertionInto(table: string, columns: Columns): string {
   return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map((name) => `:${name}`).join(', ')})`
 }
 
-function pageOf(found: Iterable<Row>, limit: number, next: () => void): Page {
+function pageOf(source: Iterable<Row>, limit: number, next: () => void): Page {
   const rows: Row[] = []
   let size = 0
-  for (const row of found) {
+  for (const row of source) {
     next()
     if (rows.length === limit || size >= PAGE_TEXT) return { rows, hasMore: true }
     for (const value of Object.values(row)) if (typeof value === 'string') size += value.length

@@ -15,27 +15,27 @@ const CANNOT_OPEN = 'cannot be opened'
 
 /** @throws when the file can't be a writable store */
 export function checkFile(path: string): void {
-  const found = requireStore(path)
-  if (found.nlink > 1) refuseOtherNames(path, found)
+  const stats = requireStore(path)
+  if (stats.nlink > 1) refuseOtherNames(path, stats)
 }
 
 /** As {@link checkFile}, but removes nothing: only more names than a start removes are a fault. */
 function inspectFile(path: string): void {
-  const found = requireStore(path)
-  if (found.nlink - draftsOf(path).length > 1) throw otherNames(found)
+  const stats = requireStore(path)
+  if (stats.nlink - draftsOf(path).length > 1) throw otherNames(stats)
 }
 
 function requireStore(path: string): Stats {
-  const found = statSync(path)
-  if (!found.isFile()) throw new UnusableStore('NOT_A_STORE', 'it is not a regular file')
+  const stats = statSync(path)
+  if (!stats.isFile()) throw new UnusableStore('NOT_A_STORE', 'it is not a regular file')
   // A store is created complete, so this file was truncated. Treating it as new would lose every Seat silently.
-  if (found.size === 0)
+  if (stats.size === 0)
     throw new UnusableStore('NOT_A_STORE', 'the file is empty: it is not a Seatgate store')
   accessSync(path, constants.R_OK | constants.W_OK)
   accessSync(dirname(path), constants.R_OK | constants.W_OK)
   using database = connectImmutable(path)
   requireMark(database)
-  return found
+  return stats
 }
 
 /** Accepts a missing file. @throws StoreUnavailable when the file can't be a store */
@@ -52,9 +52,9 @@ export function refuseOthers(path: string): void {
  * SQLite keeps a WAL for each name of a file: programs that use different names don't see each other's writes and corrupt
  * the file. The name of a draft remains when a process ended between the link and the removal of the draft.
  */
-function refuseOtherNames(path: string, found: Stats): void {
+function refuseOtherNames(path: string, stats: Stats): void {
   for (const draft of draftsOf(path)) rmSync(draft, { force: true })
-  if (statSync(path).nlink > 1) throw otherNames(found)
+  if (statSync(path).nlink > 1) throw otherNames(stats)
 }
 
 function draftsOf(path: string): string[] {

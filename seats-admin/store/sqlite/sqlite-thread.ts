@@ -147,8 +147,8 @@ function openFile(): OpenStore {
   const connection = connect(data.path, data.role === 'writer' ? 'rw' : 'ro', data.busyTimeout)
   try {
     prepare(connection)
-    const found = { database: before ?? '', log: identityOf(path) ?? '' }
-    const opened = (data.opening === null ? data.files : null) ?? found
+    const identities = { database: before ?? '', log: identityOf(path) ?? '' }
+    const opened = (data.opening === null ? data.files : null) ?? identities
     return { database: connection, log: path, files: opened, alone: true }
   } catch (cause) {
     connection.close()
@@ -176,33 +176,33 @@ function prepare(connection: DatabaseSync): void {
   if (data.owner !== null) checkOwner(connection.prepare(OWNER).get(), data.owner.lock)
 }
 
-async function respond(asked: Call): Promise<ThreadReply> {
-  const { id } = asked
-  if (asked.method === READY) return { id, value: { files, alone } }
+async function respond(request: Call): Promise<ThreadReply> {
+  const { id } = request
+  if (request.method === READY) return { id, value: { files, alone } }
   // The call has expired: skip it.
-  if (monotonic() >= asked.deadline) return { id, unavailable: EXPIRED, fault: 'timeout' }
+  if (monotonic() >= request.deadline) return { id, unavailable: EXPIRED, fault: 'timeout' }
   const moved = fileReplacement(data.path, log, files)
   if (moved !== null) return { moved }
-  call = asked
+  call = request
   try {
-    const value = await perform(methods, asked)
+    const value = await perform(methods, request)
     // A write to a WAL that has lost its name is not acknowledged.
     const lost = data.role === 'writer' ? fileReplacement(data.path, log, files) : null
     return lost === null ? { id, value } : { moved: lost }
   } catch (cause) {
     if (cause instanceof Superseded) return { superseded: `the store ${data.path}: ${cause.message}` }
     if (cause instanceof CallExpired) return { id, unavailable: EXPIRED, fault: 'timeout' }
-    if (codeIn(cause) === 'ERR_SQLITE_ERROR') return failure(asked, cause)
+    if (codeIn(cause) === 'ERR_SQLITE_ERROR') return failure(request, cause)
     return { id, failed: messageOf(cause) }
   }
 }
 
-async function failure(asked: Call, cause: unknown): Promise<ThreadReply> {
-  const { id } = asked
+async function failure(request: Call, cause: unknown): Promise<ThreadReply> {
+  const { id } = request
   const fault = faultOf(cause)
   if (fault === 'corrupt' && data.role !== 'writer' && monotonic() >= nextRetry) {
     nextRetry = monotonic() + RETRY_INTERVAL
-    const retried = await retryUncached(asked)
+    const retried = await retryUncached(request)
     if (retried !== null) return { id, ...retried }
   }
   return { id, unavailable: `the store ${data.path}: ${messageOf(cause)}`, fault }
@@ -214,10 +214,10 @@ async function failure(asked: Call, cause: unknown): Promise<ThreadReply> {
  *
  * @returns null when the call fails again
  */
-async function retryUncached(asked: Call): Promise<{ value: unknown } | null> {
+async function retryUncached(request: Call): Promise<{ value: unknown } | null> {
   try {
     using connection = connect(data.path, 'ro', data.busyTimeout)
-    const value = await perform(storeOn(connection), asked)
+    const value = await perform(storeOn(connection), request)
     database.exec('PRAGMA shrink_memory')
     return { value }
   } catch {
