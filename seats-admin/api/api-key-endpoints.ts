@@ -45,77 +45,88 @@ const params = { id: text('The id of the API key.', ID) }
 const apiKeys = listing(apiKey)
 
 export function apiKeyEndpoints(deps: AdminDeps): AdminEndpoint[] {
-  return [
-    endpoint({
-      method: 'POST',
-      path: '/v1/api-keys',
-      permission: 'api-keys:create',
-      operation: 'createApiKey',
-      summary: 'Creates an API key and returns its text.',
-      details:
-        'The text of the key is in this answer alone: the gateway stores its hash. The key grants what its Seats grant now.',
-      body: apiKeyBody,
-      answers: { 200: createdApiKey.schema },
-      tagged: true,
-      codes: ['grant_exceeds_own'],
-      async handle({ body, caller }) {
-        const writer = writerOf(caller, deps)
-        const input = apiKeyInput(body, writer.now)
-        if (isRefusal(input)) return input
-        const write = deps.store.createApiKey(writer, input)
-        return respondToWrite(write, deps, async (made, written) =>
-          tagged(apiKeyTag(made), await warned(createdApiKey(made), caller, deps, written)),
-        )
-      },
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/v1/api-keys',
-      permission: 'api-keys:list',
-      operation: 'listApiKeys',
-      summary: 'Lists the API keys that the caller may see, including revoked ones.',
-      details: 'In order of creation, without the text of the keys.',
-      query: PAGE,
-      answers: { 200: apiKeys.schema },
-      codes: [],
-      async handle({ query, caller: { tenant, scope } }) {
-        const page = await deps.store.listApiKeys(tenant, { ...pageOf(query), scope })
-        return { status: 200, body: apiKeys(page) }
-      },
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/v1/api-keys/{id}',
-      permission: 'api-keys:read',
-      operation: 'readApiKey',
-      summary: 'Reads an API key.',
-      details: 'Without the text of the key. `last_used_at` may be about six minutes late.',
-      params,
-      answers: { 200: apiKey.schema },
-      tagged: true,
-      codes: ['api_key_not_found'],
-      async handle({ params: { id }, caller: { tenant, scope } }) {
-        const stored = await deps.store.readApiKey(tenant, id, scope)
-        return isRefusal(stored) ? stored : tagged(apiKeyTag(stored), apiKey(stored))
-      },
-    }),
-    endpoint({
-      method: 'DELETE',
-      path: '/v1/api-keys/{id}',
-      permission: 'api-keys:delete',
-      operation: 'revokeApiKey',
-      summary: 'Revokes an API key.',
-      details: 'Once it has been answered, no instance accepts the key.',
-      params,
-      answers: { 204: null },
-      conditional: true,
-      codes: ['grant_exceeds_own', 'api_key_not_found'],
-      async handle({ params: { id }, ifMatch, caller }) {
-        const write = deps.store.revokeApiKey(writerOf(caller, deps, ifMatch), id)
-        return respondToWrite(write, deps, noContent)
-      },
-    }),
-  ]
+  return [createApiKey, listApiKeys, readApiKey, revokeApiKey].map((each) => each(deps))
+}
+
+function createApiKey(deps: AdminDeps): AdminEndpoint {
+  return endpoint({
+    method: 'POST',
+    path: '/v1/api-keys',
+    permission: 'api-keys:create',
+    operation: 'createApiKey',
+    summary: 'Creates an API key and returns its text.',
+    details:
+      'The text of the key is in this answer alone: the gateway stores its hash. The key grants what its Seats grant now.',
+    body: apiKeyBody,
+    answers: { 200: createdApiKey.schema },
+    tagged: true,
+    codes: ['grant_exceeds_own'],
+    async handle({ body, caller }) {
+      const writer = writerOf(caller, deps)
+      const input = apiKeyInput(body, writer.now)
+      if (isRefusal(input)) return input
+      const write = deps.store.createApiKey(writer, input)
+      return respondToWrite(write, deps, async (made, written) =>
+        tagged(apiKeyTag(made), await warned(createdApiKey(made), caller, deps, written)),
+      )
+    },
+  })
+}
+
+function listApiKeys(deps: AdminDeps): AdminEndpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/api-keys',
+    permission: 'api-keys:list',
+    operation: 'listApiKeys',
+    summary: 'Lists the API keys that the caller may see, including revoked ones.',
+    details: 'In order of creation, without the text of the keys.',
+    query: PAGE,
+    answers: { 200: apiKeys.schema },
+    codes: [],
+    async handle({ query, caller: { tenant, scope } }) {
+      const page = await deps.store.listApiKeys(tenant, { ...pageOf(query), scope })
+      return { status: 200, body: apiKeys(page) }
+    },
+  })
+}
+
+function readApiKey(deps: AdminDeps): AdminEndpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/api-keys/{id}',
+    permission: 'api-keys:read',
+    operation: 'readApiKey',
+    summary: 'Reads an API key.',
+    details: 'Without the text of the key. `last_used_at` may be about six minutes late.',
+    params,
+    answers: { 200: apiKey.schema },
+    tagged: true,
+    codes: ['api_key_not_found'],
+    async handle({ params: { id }, caller: { tenant, scope } }) {
+      const stored = await deps.store.readApiKey(tenant, id, scope)
+      return isRefusal(stored) ? stored : tagged(apiKeyTag(stored), apiKey(stored))
+    },
+  })
+}
+
+function revokeApiKey(deps: AdminDeps): AdminEndpoint {
+  return endpoint({
+    method: 'DELETE',
+    path: '/v1/api-keys/{id}',
+    permission: 'api-keys:delete',
+    operation: 'revokeApiKey',
+    summary: 'Revokes an API key.',
+    details: 'Once it has been answered, no instance accepts the key.',
+    params,
+    answers: { 204: null },
+    conditional: true,
+    codes: ['grant_exceeds_own', 'api_key_not_found'],
+    async handle({ params: { id }, ifMatch, caller }) {
+      const write = deps.store.revokeApiKey(writerOf(caller, deps, ifMatch), id)
+      return respondToWrite(write, deps, noContent)
+    },
+  })
 }
 
 /** @param now ms since the epoch; `expires_at` must be later */

@@ -47,110 +47,125 @@ const params = { seat_id: text('The id of the Seat.', ID) }
 const seats = listing(listedSeat)
 
 export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
-  return [
-    endpoint({
-      method: 'POST',
-      path: '/v1/seats',
-      permission: 'seats:create',
-      operation: 'createSeat',
-      summary: 'Creates a Seat.',
-      details:
-        'Once it has been answered, every instance decides with the Seat. The caller must hold the permissions that the Seat grants, in each of its spaces.',
-      body: seatBody,
-      answers: { 200: createdSeat.schema },
-      tagged: true,
-      codes: ['grant_exceeds_own', 'seat_name_taken'],
-      async handle({ body, caller }) {
-        const warnings = await unaskedPermissions([['/permissions', body.permissions]], deps.asked())
-        const write = deps.store.createSeat(writerOf(caller, deps), body)
-        return respondToWrite(write, deps, async (made, written) =>
-          tagged(seatTag(made), await warned(createdSeat(made), caller, deps, written, warnings)),
-        )
-      },
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/v1/seats',
-      permission: 'seats:list',
-      operation: 'listSeats',
-      summary: 'Lists the Seats that the caller may see.',
-      details:
-        'In order of creation. Outside the admin space, only Seats whose spaces are all the space of the request are listed.',
-      query: PAGE,
-      answers: { 200: seats.schema },
-      codes: [],
-      async handle({ query, caller: { tenant, scope } }) {
-        const page = await deps.store.listSeats(tenant, { ...pageOf(query), scope })
-        return { status: 200, body: seats(page) }
-      },
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/v1/seats/{seat_id}',
-      permission: 'seats:read',
-      operation: 'readSeat',
-      summary: 'Reads a Seat.',
-      details: 'The ETag names the version of the Seat, which If-Match of a change takes.',
-      params,
-      answers: { 200: seat.schema },
-      tagged: true,
-      codes: ['seat_not_found'],
-      async handle({ params: { seat_id }, caller: { tenant, scope } }) {
-        const stored = await deps.store.readSeat(tenant, seat_id, scope)
-        return isRefusal(stored) ? stored : tagged(seatTag(stored), seat(stored))
-      },
-    }),
-    endpoint({
-      method: 'PUT',
-      path: '/v1/seats/{seat_id}',
-      permission: 'seats:update',
-      operation: 'updateSeat',
-      summary: 'Changes the given fields of a Seat.',
-      details:
-        'Fields that the body lacks stay as they are. Once it has been answered, no instance decides on the former Seat.',
-      params,
-      body: seatPatchBody,
-      answers: { 200: updatedSeat.schema },
-      tagged: true,
-      conditional: true,
-      codes: ['grant_exceeds_own', 'seat_not_found', 'seat_name_taken', 'last_administrator'],
-      async handle({ params: { seat_id }, body, ifMatch, caller }) {
-        const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
-        const warnings = [...unasked, ...(await heldWarnings(seat_id, body, caller))]
-        const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
-        return respondToWrite(write, deps, async (updated, written) =>
-          tagged(seatTag(updated), await warned(updatedSeat(updated), caller, deps, written, warnings)),
-        )
-      },
-    }),
-    endpoint({
-      method: 'DELETE',
-      path: '/v1/seats/{seat_id}',
-      permission: 'seats:delete',
-      operation: 'deleteSeat',
-      summary: 'Deletes a Seat.',
-      details:
-        'Users and API keys that hold the Seat lose what it grants, on every instance, once it has been answered.',
-      params,
-      answers: { 204: null },
-      conditional: true,
-      codes: ['grant_exceeds_own', 'seat_not_found', 'last_administrator'],
-      async handle({ params: { seat_id }, ifMatch, caller }) {
-        const write = deps.store.deleteSeat(writerOf(caller, deps, ifMatch), seat_id)
-        return respondToWrite(write, deps, noContent)
-      },
-    }),
-  ]
+  return [createSeat, listSeats, readSeat, updateSeat, deleteSeat].map((each) => each(deps))
+}
 
-  /** Only where the body empties the Seat: others take no further read. */
-  async function heldWarnings(
-    id: string,
-    { spaces, permissions }: Partial<SeatLists>,
-    { tenant, scope }: Caller,
-  ): Promise<Warning[]> {
-    const field = permissions?.length === 0 ? 'permissions' : spaces?.length === 0 ? 'spaces' : null
-    if (field === null) return []
-    const { users, keys } = await deps.store.seatHolders({ tenant, scope, now: deps.now() }, id)
-    return heldSeat(field, users, keys)
-  }
+function createSeat(deps: AdminDeps): AdminEndpoint {
+  return endpoint({
+    method: 'POST',
+    path: '/v1/seats',
+    permission: 'seats:create',
+    operation: 'createSeat',
+    summary: 'Creates a Seat.',
+    details:
+      'Once it has been answered, every instance decides with the Seat. The caller must hold the permissions that the Seat grants, in each of its spaces.',
+    body: seatBody,
+    answers: { 200: createdSeat.schema },
+    tagged: true,
+    codes: ['grant_exceeds_own', 'seat_name_taken'],
+    async handle({ body, caller }) {
+      const warnings = await unaskedPermissions([['/permissions', body.permissions]], deps.asked())
+      const write = deps.store.createSeat(writerOf(caller, deps), body)
+      return respondToWrite(write, deps, async (made, written) =>
+        tagged(seatTag(made), await warned(createdSeat(made), caller, deps, written, warnings)),
+      )
+    },
+  })
+}
+
+function listSeats(deps: AdminDeps): AdminEndpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/seats',
+    permission: 'seats:list',
+    operation: 'listSeats',
+    summary: 'Lists the Seats that the caller may see.',
+    details:
+      'In order of creation. Outside the admin space, only Seats whose spaces are all the space of the request are listed.',
+    query: PAGE,
+    answers: { 200: seats.schema },
+    codes: [],
+    async handle({ query, caller: { tenant, scope } }) {
+      const page = await deps.store.listSeats(tenant, { ...pageOf(query), scope })
+      return { status: 200, body: seats(page) }
+    },
+  })
+}
+
+function readSeat(deps: AdminDeps): AdminEndpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/seats/{seat_id}',
+    permission: 'seats:read',
+    operation: 'readSeat',
+    summary: 'Reads a Seat.',
+    details: 'The ETag names the version of the Seat, which If-Match of a change takes.',
+    params,
+    answers: { 200: seat.schema },
+    tagged: true,
+    codes: ['seat_not_found'],
+    async handle({ params: { seat_id }, caller: { tenant, scope } }) {
+      const stored = await deps.store.readSeat(tenant, seat_id, scope)
+      return isRefusal(stored) ? stored : tagged(seatTag(stored), seat(stored))
+    },
+  })
+}
+
+function updateSeat(deps: AdminDeps): AdminEndpoint {
+  return endpoint({
+    method: 'PUT',
+    path: '/v1/seats/{seat_id}',
+    permission: 'seats:update',
+    operation: 'updateSeat',
+    summary: 'Changes the given fields of a Seat.',
+    details:
+      'Fields that the body lacks stay as they are. Once it has been answered, no instance decides on the former Seat.',
+    params,
+    body: seatPatchBody,
+    answers: { 200: updatedSeat.schema },
+    tagged: true,
+    conditional: true,
+    codes: ['grant_exceeds_own', 'seat_not_found', 'seat_name_taken', 'last_administrator'],
+    async handle({ params: { seat_id }, body, ifMatch, caller }) {
+      const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
+      const warnings = [...unasked, ...(await heldWarnings(deps, seat_id, body, caller))]
+      const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
+      return respondToWrite(write, deps, async (updated, written) =>
+        tagged(seatTag(updated), await warned(updatedSeat(updated), caller, deps, written, warnings)),
+      )
+    },
+  })
+}
+
+function deleteSeat(deps: AdminDeps): AdminEndpoint {
+  return endpoint({
+    method: 'DELETE',
+    path: '/v1/seats/{seat_id}',
+    permission: 'seats:delete',
+    operation: 'deleteSeat',
+    summary: 'Deletes a Seat.',
+    details:
+      'Users and API keys that hold the Seat lose what it grants, on every instance, once it has been answered.',
+    params,
+    answers: { 204: null },
+    conditional: true,
+    codes: ['grant_exceeds_own', 'seat_not_found', 'last_administrator'],
+    async handle({ params: { seat_id }, ifMatch, caller }) {
+      const write = deps.store.deleteSeat(writerOf(caller, deps, ifMatch), seat_id)
+      return respondToWrite(write, deps, noContent)
+    },
+  })
+}
+
+/** Only where the body empties the Seat: others take no further read. */
+async function heldWarnings(
+  { store, now }: AdminDeps,
+  id: string,
+  { spaces, permissions }: Partial<SeatLists>,
+  { tenant, scope }: Caller,
+): Promise<Warning[]> {
+  const field = permissions?.length === 0 ? 'permissions' : spaces?.length === 0 ? 'spaces' : null
+  if (field === null) return []
+  const { users, keys } = await store.seatHolders({ tenant, scope, now: now() }, id)
+  return heldSeat(field, users, keys)
 }
