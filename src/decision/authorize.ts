@@ -1,7 +1,7 @@
 /**
- * Authorization by Seats, in two steps: {@link resolve} looks up the Seats that a credential names for a space, each in its
- * current state, and {@link authorize} decides by them. The second step is pure and synchronous, and the only place that
- * allows a request by a permission.
+ * Authorization by Seats, in two steps: {@link resolve} looks up the Seats that a credential names for a
+ * space, each in its current state, and {@link authorize} decides by them. The second step is pure and
+ * synchronous, and the only place that allows a request by a permission.
  */
 
 import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
@@ -13,10 +13,13 @@ import type { SeatMemory } from './seats/memory.ts'
 /** Lookups in memory: synchronous on a hit, a promise while the store is asked. */
 export type SeatLookup = Pick<SeatMemory, 'seatByName' | 'seatById'>
 
-/** Concurrent reads of the store for one credential. */
+/** The most concurrent reads of the store for one credential. */
 const CONCURRENCY = 8
 
-/** Synchronous when memory holds all Seats. Rejects when the store can't be asked. */
+/**
+ * The Seats that the credential names for the space. Synchronous if memory holds all of them. Rejects if the
+ * store can't be asked.
+ */
 export function resolve(
   seats: SeatLookup,
   principal: Principal,
@@ -82,8 +85,8 @@ async function resolveRest(
 }
 
 /**
- * Reduces Seats to the answer to one question. Memory may evict a Seat at any time; a request that waits for hundreds
- * of Seats would retain all of them.
+ * Reduces Seats to the answer to one question. Memory may evict a Seat at any time; a request that waits for
+ * hundreds of Seats would retain all of them.
  */
 function filterOf({ space, permission }: SeatQuestion): (entry: ResolvedSeat) => ResolvedSeat {
   const onlySpace = new Set([space])
@@ -103,19 +106,19 @@ const ALL: ReadonlySet<string> = new Set([EVERY_PERMISSION])
 
 export function resolvedById(
   id: string,
-  found: Seat | null | Promise<Seat | null>,
+  seat: Seat | null | Promise<Seat | null>,
 ): ResolvedSeat | Promise<ResolvedSeat> {
-  if (found instanceof Promise) return found.then((seat) => resolvedById(id, seat))
-  return { name: found?.name ?? id, seat: found, nameGivenUp: false }
+  if (seat instanceof Promise) return seat.then((late) => resolvedById(id, late))
+  return { name: seat?.name ?? id, seat, nameGivenUp: false }
 }
 
 export function resolvedByName(
   name: string,
   issuedAt: number,
-  found: NamedSeat | Promise<NamedSeat>,
+  meaning: NamedSeat | Promise<NamedSeat>,
 ): ResolvedSeat | Promise<ResolvedSeat> {
-  if (found instanceof Promise) return found.then((named) => resolvedByName(name, issuedAt, named))
-  const { seat, givenUpAt } = found
+  if (meaning instanceof Promise) return meaning.then((late) => resolvedByName(name, issuedAt, late))
+  const { seat, givenUpAt } = meaning
   // Whole seconds on both sides: a token issued in the same second can't prove that it is newer.
   return { name, seat, nameGivenUp: givenUpAt !== null && issuedAt <= givenUpAt }
 }
@@ -126,11 +129,12 @@ export interface Authorization {
 }
 
 /**
- * Allows when one Seat that the credential names for the space still lists the space and holds the permission or `*`.
+ * Allows when one Seat that the credential names for the space still lists the space and holds the permission
+ * or `*`.
  *
- * A token names Seats by space, so a missing entry (`no_seat_in_space`) differs from entries that do not hold the
- * permission. An API key and a provider's own token name Seats without a space: their entries are the Seats that list
- * the space.
+ * A token names Seats by space, so a missing entry (`no_seat_in_space`) differs from entries that do not hold
+ * the permission. An API key and a provider's own token name Seats without a space: their entries are the
+ * Seats that list the space.
  */
 export function authorize(resolved: ResolvedSeats, space: string, permission: string): Authorization {
   const seats: ConsideredSeat[] = []

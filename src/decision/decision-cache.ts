@@ -1,14 +1,14 @@
 /**
- * The last authorization of each caller with many Seats, reused while no change is known: such callers must not cost others
- * their time. By turns, a decision of a caller with 17 Seats takes 4 µs of CPU time without the cache, with 100 Seats 13
- * µs, with 300 Seats 40 µs and with 1,000 Seats 168 µs; with the cache it takes 1 µs. A whole request with one token takes
- * 37 µs.
+ * The last authorization of each caller with many Seats, reused while no change is known: such callers must
+ * not cost others their time. By turns, a decision of a caller with 17 Seats takes 4 µs of CPU time without
+ * the cache, with 100 Seats 13 µs, with 300 Seats 40 µs and with 1,000 Seats 168 µs; with the cache it takes
+ * 1 µs. A whole request with one token takes 37 µs.
  *
- * Key: the principal object, which stays the same while its credential is cached, with the space and the permission of
- * its last request. Value: names and verdicts, never a Seat. An entry is valid within one generation of memory; every
- * announcement and every reading of the feed starts a new one. An entry therefore never outlives a change that was
- * acknowledged, and Seats in use are looked up, and marked as used, once per reading. Bound: that of the principals,
- * which include its size (`lib/heap-size.ts`).
+ * Key: the principal object, which stays the same while its credential is cached, with the space and the
+ * permission of its last request. Value: names and verdicts, never a Seat. An entry is valid within one
+ * generation of memory; every announcement and every reading of the feed starts a new one. An entry therefore
+ * never outlives a change that was acknowledged, and Seats in use are looked up, and marked as used, once per
+ * reading. Bound: the bytes of principals include those of their entries (`lib/heap-size.ts`).
  */
 
 import { Lookups } from '../model/cache-lookups.ts'
@@ -38,7 +38,7 @@ export class DecisionCache {
     this.#lookups = lookups
   }
 
-  /** Null: not cached. */
+  /** The authorization of this generation; null: it is not cached. */
   get(principal: Principal, space: string, permission: Requirement): Authorization | null {
     const entry = this.#entry.get(principal)
     const isHit =

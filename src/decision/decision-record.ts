@@ -11,7 +11,11 @@ export interface SignedIdentityOf {
   readonly audience: string
 }
 
-/** Null: the request is not forwarded, or carries no JWT. @param identity null: identity is not signed */
+/**
+ * The JWT of the request. Null: the request is not forwarded, or carries no JWT.
+ *
+ * @param identity null: identity is not signed
+ */
 export function signedIdentityOf(
   identity: Pick<IdentityConfig, 'header'> | null,
   { answer, principal, permission, route }: Decision,
@@ -22,10 +26,10 @@ export function signedIdentityOf(
 }
 
 /**
- * The whole decision record as plain data. Maps become objects, Sets arrays, Infinity (no limit) `"unlimited"`, and -Infinity
- * (the time of issue of a token without `iat`) null.
+ * The whole decision record as plain data. Maps become objects, Sets arrays, Infinity (no limit)
+ * `"unlimited"`, and -Infinity (the time of issue of a token without `iat`) null.
  *
- * @param more members behind those of the record; undefined ones are left out
+ * @param more members that follow those of the record; undefined ones are left out
  */
 export function decisionRecord(
   decision: Decision,

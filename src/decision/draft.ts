@@ -1,4 +1,4 @@
-/** What the stages of a decision have found so far. It becomes the decision record. */
+/** The results of the stages of a decision so far. They become the decision record. */
 
 import { performance } from 'node:perf_hooks'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
@@ -37,7 +37,10 @@ export class Draft {
   caller: Principal | Refusal | null = null
   principal: Principal | null = null
   space: string | null = null
-  /** Not a part of the evaluation: a request may stay open for long, and would retain Seats that memory has evicted. */
+  /**
+   * Not a part of the evaluation: a request may stay open for long, and would retain Seats that memory has
+   * evicted.
+   */
   resolved: ResolvedSeats | null = null
   seats = NO_SEATS
   cors: string | null = null
@@ -50,7 +53,9 @@ export class Draft {
     this.#mark = stages ? this.#startedAt : null
   }
 
-  /** Records the time since the last stage. Reading the clock costs as much as a lookup, so it is optional. */
+  /**
+   * Records the time since the last stage. Reading the clock costs as much as a lookup, so it is optional.
+   */
   endStage(stage: keyof Timings): void {
     if (this.#mark === null) return
     const now = performance.now()
@@ -64,7 +69,7 @@ export class Draft {
   }
 }
 
-/** For a request that is only read. */
+/** The reads of a request that is only parsed. */
 export const READS_NOTHING = new DecisionReads(new ReceivedChanges())
 
 /** The evaluation of a request that was refused before the engine could read it. */

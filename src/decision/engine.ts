@@ -1,8 +1,10 @@
 /**
- * The decision engine: an authorization request in, a decision record out. It runs the stages in order (match,
- * authenticate, resolve, authorize) and has no rules of its own. The request path and `seatgate explain` share it.
+ * The decision engine: an authorization request in, a decision record out. It runs the stages in order
+ * (match, authenticate, resolve, authorize) and has no rules of its own. The request path and `seatgate
+ * explain` share it.
  *
- * Synchronous while memory has the data; a promise while the store or an identity provider is asked.
+ * A result is synchronous if memory has the data, and a promise if the store or an identity provider is
+ * asked.
  */
 
 import { ambiguousHost, headerSpace, repeatedSpace, spaceOf } from './authn/request-space.ts'
@@ -36,8 +38,8 @@ export interface RequestAuthenticator {
     cors: CorsPolicy | null,
   ): Principal | Refusal | Promise<Principal | Refusal>
   /**
-   * Refuses a change by a session cookie that no page of the gateway's own origin makes; null for any other request. For
-   * built-in endpoints. Left out: no cookie is a credential.
+   * Refuses a change by a session cookie that no page of the gateway's own origin makes; null for any other
+   * request. For built-in endpoints. Left out: no cookie is a credential.
    */
   foreignChange?(credentials: Credentials, browser: BrowserContext): Refusal | null
 }
@@ -66,14 +68,17 @@ export interface DecisionEngineOptions {
   readonly methods?: ReadonlySet<string>
   /** Bytes of a request target. */
   readonly targetBytes: number
-  /** The content hash of the tables, for the record; left out: they are not from files. */
+  /** The content hash of the tables, for the record; left out: the tables are not from files. */
   readonly config?: string
-  /** What the route's upstream accepts in paths; none of it for a route of the gateway itself. */
+  /** The exceptions for paths that the route's upstream accepts; none for a route of the gateway itself. */
   readonly exceptions: (route: Route) => PathExceptions
 }
 
 const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: new Set<string>() })
-/** Of a few Seats, a decision takes no longer than a look at the cache (`decision-cache.ts` has the figures). */
+/**
+ * So few Seats that a decision by them takes no longer than a look at the cache (`decision-cache.ts` has the
+ * figures).
+ */
 const FEW_SEATS = 16
 
 const notConfigured = new Refusal('route_not_found', 'This built-in endpoint is not configured.')
@@ -105,7 +110,7 @@ export class DecisionEngine {
   }
 
   /**
-   * Rejects when the store can't be asked and memory has no current data: the response is 503.
+   * Decides. Rejects if the store can't be asked and memory has no current data: the response is 503.
    *
    * @param stages times each stage, not only the total
    */
@@ -133,7 +138,7 @@ export class DecisionEngine {
     return lease.renewed().then(() => this.#authenticate(draft, matched))
   }
 
-  /** As `Evaluation.cors`, for a request that could not be decided. */
+  /** The lines of `Evaluation.cors` for a request that could not be decided. */
   corsOf(request: AuthorizationRequest): string | null {
     const draft = new Draft(request, false, null, READS_NOTHING)
     const target = this.#read(draft)
@@ -142,8 +147,8 @@ export class DecisionEngine {
   }
 
   /**
-   * All permissions of the caller in the request's space, for a built-in endpoint that grants permissions: as of a state that
-   * allows the request. Rejects when the store can't be asked.
+   * All permissions of the caller in the request's space, for a built-in endpoint that grants permissions: as
+   * of a state that allows the request. Rejects when the store can't be asked.
    */
   async held(request: AuthorizationRequest): Promise<HeldPermissions | Refusal> {
     const { seats } = this.#parts
@@ -159,9 +164,10 @@ export class DecisionEngine {
 
   /**
    * Adds the spaces in which the caller's Seats do hold the permission to a refusal `no_seat_in_space` or
-   * `permission_denied`. Any other evaluation stays as it is. The decision does not depend on it. Synchronous while memory has the Seats; never rejects.
+   * `permission_denied`. Any other evaluation stays as it is. The decision does not depend on it. Synchronous
+   * if memory has the Seats. Never rejects.
    *
-   * @param patience ms for reads of the store; the spaces that are found by then are named
+   * @param patience ms for reads of the store; the refusal names the spaces that are known by then
    */
   nameSpaces(evaluation: Evaluation, patience: number): Evaluation | Promise<Evaluation> {
     const { principal, space, permission } = evaluation.decision
@@ -169,7 +175,7 @@ export class DecisionEngine {
       return evaluation
     const question = new SeatQuestion(space, permission)
     const spaces = grantedIn(this.#parts.seats, principal, question, patience)
-    if (spaces instanceof Promise) return spaces.then((found) => withSpaces(evaluation, found))
+    if (spaces instanceof Promise) return spaces.then((late) => withSpaces(evaluation, late))
     return withSpaces(evaluation, spaces)
   }
 
@@ -221,13 +227,16 @@ export class DecisionEngine {
     return refusal === null ? allowed(draft, REASONS.preflight) : refused(draft, refusal)
   }
 
-  /** Before every other refusal of the request, unless the request is malformed: that one comes at its own place. */
+  /**
+   * The refusal of a change from a foreign page. It comes before every other refusal, except of a malformed
+   * request.
+   */
   #foreignChange(draft: Draft, { space }: Route): Refusal | null {
     const { request } = draft
     const foreign = this.#parts.authenticator.foreignChange?.(request.credentials, request.browser) ?? null
     if (foreign === null) return null
-    const named = spaceOf(request, space, draft)
-    return named instanceof Refusal && named.code === 'request_malformed' ? named : foreign
+    const value = spaceOf(request, space, draft)
+    return value instanceof Refusal && value.code === 'request_malformed' ? value : foreign
   }
 
   #authenticate(draft: Draft, route: Route): Evaluation | Promise<Evaluation> {
@@ -235,7 +244,7 @@ export class DecisionEngine {
     const space = spaceOf(draft.request, route.space, draft)
     if (space === repeatedSpace) return refused(draft, repeatedSpace)
     const caller = this.#parts.authenticator.authenticate(credentials, draft.reads, browser, route.cors)
-    if (caller instanceof Promise) return caller.then((known) => this.#admit(draft, route, known, space))
+    if (caller instanceof Promise) return caller.then((late) => this.#admit(draft, route, late, space))
     return this.#admit(draft, route, caller, space)
   }
 
@@ -278,8 +287,8 @@ export class DecisionEngine {
     // A built-in endpoint may ask for the Seats themselves, which the cache does not hold.
     const { fewSeats = FEW_SEATS } = this.#parts
     const cache = isForwarded(draft) && countSeats(caller, space) > fewSeats ? this.#cache : null
-    const known = cache?.get(caller, space, requirement) ?? null
-    if (known !== null) return conclude(draft, requirement, known)
+    const cached = cache?.get(caller, space, requirement) ?? null
+    if (cached !== null) return conclude(draft, requirement, cached)
     const question = new SeatQuestion(space, requirement)
     const resolved = resolve(this.#parts.seats, caller, question, draft.reads)
     // A change may have happened while the store was asked: the result serves this request and is not cached.
@@ -293,12 +302,15 @@ export class DecisionEngine {
   }
 }
 
-/** Whether the request was refused for what the caller's Seats hold in its space: another space may be the right one. */
+/**
+ * Whether the request was refused for what the caller's Seats hold in its space: another space may be the
+ * right one.
+ */
 export function isForSpace({ refusal }: Evaluation): boolean {
   return refusal?.code === 'no_seat_in_space' || refusal?.code === 'permission_denied'
 }
 
-/** Before the space counts: the log has it, so that the line can be decided again. */
+/** Refuses before the space counts. The log has the space, so that its line can be decided again. */
 function refusedIn(draft: Draft, space: string | Refusal, refusal: Refusal): Evaluation {
   if (typeof space === 'string') draft.space = space
   return refused(draft, refusal)
@@ -324,7 +336,10 @@ function admitPublic(draft: Draft, { target }: Route): Evaluation {
   return allowed(draft, REASONS.public)
 }
 
-/** Where tables name hosts, a host that readers may see differently could be one of these to an upstream. */
+/**
+ * The host if tables name hosts. One that readers may see differently could be one of these to an upstream:
+ * it would serve a path of a table whose permission was not checked.
+ */
 function hostOf({ authority }: Draft): string | null | Refusal {
   return authority === null ? null : (canonicalHost(authority) ?? ambiguousHost)
 }

@@ -1,9 +1,11 @@
 /**
- * CORS: the header lines that let pages of other origins read a response, and the answers to preflights (WHATWG Fetch, section
- * 4.9, "CORS-preflight fetch") from the route table, without a caller and without the upstream.
+ * CORS: the header lines that let pages of other origins read a response, and the answers to preflights
+ * (WHATWG Fetch, section 4.9, "CORS-preflight fetch") from the route table, without a caller and without the
+ * upstream.
  *
- * The policy is that of the entry which the announced request would match. Where no entry has its method, a table with
- * `cors` that has other methods at the path refuses. Any other preflight is a request as usual: an upstream may answer it.
+ * The entry that the announced request would match has the policy. If no entry has its method, a table with
+ * `cors` that has other methods at the path refuses. Any other preflight is a request as usual: an upstream
+ * may answer it.
  */
 
 import type { BrowserContext, Preflight } from '../model/authorization-request.ts'
@@ -24,7 +26,7 @@ export interface PreflightTarget {
 }
 
 interface PreflightAnswer {
-  /** That the announced request would match; null: none does. */
+  /** The route that the announced request would match; null: none does. */
   readonly route: Route | null
   /** Null: granted. */
   readonly refusal: Refusal | null
@@ -63,7 +65,7 @@ export function answerPreflight(
   return { route, refusal: null, lines: cors.preflightLines(origin, granted) + PREFLIGHT_VARY }
 }
 
-/** Empty elements count for nothing (RFC 9110, section 5.6.1). */
+/** The names in the lines. Empty elements count for nothing (RFC 9110, section 5.6.1). */
 function namesIn(lines: readonly string[]): string[] {
   return lines
     .join(',')
@@ -76,7 +78,7 @@ function refused(detail: string): Refusal {
   return new Refusal('preflight_refused', detail)
 }
 
-/** Any other text than a short name is not repeated. */
+/** The name for a message. Any other text than a short name is not repeated. */
 function shown(name: string): string {
   return /^[A-Za-z0-9-]{1,64}$/.test(name) ? name : 'that is requested'
 }
@@ -92,7 +94,8 @@ export function corsLines(cors: CorsPolicy, browser: BrowserContext): string {
 }
 
 /**
- * Of a refusal for the method: the entries at the path may belong to several tables, and then none is meant.
+ * The CORS header lines of a refusal for the method. Null if the entries at the path belong to tables with
+ * different policies.
  *
  * @param routes all that match the path
  */

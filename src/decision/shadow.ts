@@ -1,9 +1,10 @@
 /**
- * Decides live requests by candidate tables as well, to compare the two. Only the code counts: nothing is answered by it.
+ * Decides live requests by candidate tables too, to compare the two. Only the code counts: no answer depends
+ * on it.
  *
- * Most requests find an entry that requires the same in both, and then the decision is the same. Otherwise the caller is the
- * one that the live decision found, so that no credential is verified twice, and memory is read as the live decision reads it.
- * Without a lease nothing is known to be current, and there is no decision.
+ * Most requests match entries that require the same in both tables, so that the decision is the same. For the
+ * others, the caller is the one of the live decision, so that no credential is verified twice, and memory is
+ * read as the live decision reads it. Without a lease, memory may not be current, and there is no decision.
  */
 
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
@@ -22,12 +23,15 @@ export type DecisionCode = Decision['code']
 export class ShadowEngine {
   readonly #engine: DecisionEngine
   readonly #table: RouteTable
-  /** What the live decision on the request in hand found. */
+  /** The caller of the live decision on the current request. */
   #caller: Evaluation['caller'] = null
-  /** On it depends whether a session cookie counts. */
+  /** The policy of its route. It decides whether a session cookie counts. */
   #cors: CorsPolicy | null = null
 
-  /** @param live the parts of the live engine, with the candidate table, and an authenticator for requests that needed none */
+  /**
+   * @param live the parts of the live engine, with the candidate table, and an authenticator for requests
+   *   that needed none
+   */
   constructor(live: DecisionEngineOptions) {
     const { table, authenticator, lease } = live
     this.#table = table
@@ -35,10 +39,10 @@ export class ShadowEngine {
       ...live,
       authenticator: {
         authenticate: (credentials, trace, browser, cors) => {
-          const known = isSamePolicy(cors, this.#cors) ? this.#caller : null
-          if (known === null) return authenticator.authenticate(credentials, trace, browser, cors)
-          if (!(known instanceof Refusal)) noteRecords(known, trace)
-          return known
+          const caller = isSamePolicy(cors, this.#cors) ? this.#caller : null
+          if (caller === null) return authenticator.authenticate(credentials, trace, browser, cors)
+          if (!(caller instanceof Refusal)) noteRecords(caller, trace)
+          return caller
         },
       },
       lease: { live: () => lease.live(), renewed: () => Promise.reject(noLease) },
@@ -46,8 +50,8 @@ export class ShadowEngine {
   }
 
   /**
-   * Synchronous while memory has the data. Throws or rejects where there is no decision: the store can't be asked, or the
-   * lease has run out.
+   * The code by the candidate tables. Synchronous if memory has the data. Throws or rejects if there is no
+   * decision: the store can't be asked, or the lease has run out.
    */
   decide(request: AuthorizationRequest, live: Evaluation): DecisionCode | Promise<DecisionCode> {
     const { decision, caller } = live
@@ -61,14 +65,14 @@ export class ShadowEngine {
   }
 
   /**
-   * Whether the candidate's entry requires the same as that of the live decision, so that the code is the same: behind the
+   * Whether the candidate's entry and the live one require the same, so that the code is the same: after the
    * match, a decision depends on the entry by nothing else.
    */
   isAlike(
     request: AuthorizationRequest,
     { decision: { route, method, path }, preflight }: Evaluation,
   ): boolean {
-    // The route of a preflight is that of another method.
+    // The route of a preflight is for another method.
     if (preflight !== null) return false
     // Whether a path with these is accepted depends on the upstream of the entry.
     if (route === null || path.includes(';') || path.includes('%')) return false
@@ -85,7 +89,7 @@ export class ShadowEngine {
     )
   }
 
-  /** Undefined: the whole engine has to read it. */
+  /** The host to match; undefined: the whole engine has to read the request. */
   #hostOf({ host, target }: AuthorizationRequest): string | null | undefined {
     if (this.#table.hosts === null) return null
     if (!target.startsWith('/')) return undefined
@@ -104,7 +108,7 @@ function isSamePolicy(a: CorsPolicy | null, b: CorsPolicy | null): boolean {
   return a?.key === b?.key
 }
 
-/** The records that the live decision found the caller by. */
+/** Notes the records by which the live decision authenticated the caller. */
 function noteRecords({ method, tenant, user, session }: Principal, trace: Trace): void {
   if (method === 'api-key') trace.found('api-key', tenant, user)
   if (session !== null) trace.found('session', tenant, session)

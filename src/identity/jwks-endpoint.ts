@@ -29,7 +29,7 @@ export const KEY_SET_ENDPOINT: EndpointDescription<ErrorCode> = {
   codes: [],
 }
 
-/** Seconds that a cache keeps it. */
+/** The seconds that a cache keeps the key set. */
 const MAX_AGE = 300
 
 export function serveKeySet({ keySet }: SignedIdentity): PublicHandler {

@@ -1,9 +1,10 @@
 /**
  * Signed identity: the JWT (RFC 7519) that tells an upstream who calls, and that only the gateway can make.
  *
- * A JWT is signed once for equal claims, and sent again while half of its lifetime remains. Key of the cache: the whole
- * text of the claims, which is what the JWT says, so that no JWT is ever sent for another caller, upstream or decision, and
- * a decision on changed Seats finds none. The cache lives as long as one configuration.
+ * A JWT is signed once for equal claims, and sent again while half of its lifetime remains. Key of the cache:
+ * the whole text of the claims, which is what the JWT says, so that no JWT is ever sent for another caller,
+ * upstream or decision, and a decision on changed Seats finds none. The cache lives as long as one
+ * configuration.
  */
 
 import {
@@ -41,9 +42,9 @@ interface Signed {
   readonly until: number
 }
 
-/** Objects, numbers and the entry of the cache. */
+/** The bytes of objects, numbers and the entry of the cache. */
 const SIGNED_BYTES = 400
-/** Bytes of `jti`: no two JWTs have the same (RFC 7519, section 4.1.7). */
+/** The bytes of `jti`: no two JWTs have the same (RFC 7519, section 4.1.7). */
 const ID_BYTES = 16
 
 export class SignedIdentity {
@@ -61,7 +62,7 @@ export class SignedIdentity {
   readonly #lookups: Lookups
   readonly #now: () => number
 
-  /** Throws if a key is not of the algorithm, or there is none. */
+  /** @throws Error if a key is not for the algorithm, or there is none */
   constructor(
     config: IdentityConfig,
     { memory, lookups = new Lookups(), now = Date.now }: SignedIdentityOptions,
@@ -89,27 +90,26 @@ export class SignedIdentity {
   /**
    * The field line with the JWT for an allowed request. Synchronous.
    *
-   * @param audience the name of the upstream
-   * @returns null on a public route: the header is absent there
+   * @param audience the name of the upstream @returns null: the route is public, and the header is absent
    */
   lineFor(audience: string, decision: Identified): FieldLines | null {
     const claims = claimsText(this.#issuer, audience, decision)
     if (claims === null || decision.principal === null) return null
     const { tenant } = decision.principal
     const now = this.#now()
-    const known = this.#signed.get(tenant, claims)?.value
+    const cached = this.#signed.get(tenant, claims)?.value
     // The clock may have been set back.
-    const isHit = known !== undefined && now >= known.from && now <= known.until
+    const isHit = cached !== undefined && now >= cached.from && now <= cached.until
     this.#lookups[isHit ? 'hits' : 'misses']++
-    if (isHit) return known.line
+    if (isHit) return cached.line
     const signed = this.#sign(claims, now)
     this.#signed.set(tenant, claims, signed)
     return signed.line
   }
 
   /**
-   * The same for the answer to another proxy: name and value. The value is empty where there is none, so that the proxy
-   * overwrites the client's own header of that name.
+   * The same for the answer to another proxy: name and value. The value is empty where there is none, so that
+   * the proxy overwrites the client's own header of that name.
    *
    * @param audience null: the request has no upstream
    */
@@ -140,14 +140,18 @@ function publicJwk(key: KeyObject, algorithm: IdentityAlgorithm) {
   return { ...members, kid: thumbprint(members), alg: algorithm, use: 'sig' }
 }
 
-/** RFC 7638, section 3. @param members the required ones, in the order of their names */
+/**
+ * RFC 7638, section 3.
+ *
+ * @param members the required ones, in the order of their names
+ */
 function thumbprint(members: object): string {
   return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
 }
 
 /**
- * The claims but for the times and the id, as JSON: what one decision says about its caller. Equal texts mean that the
- * decisions say the same of the same caller for the same upstream, and no others have equal texts.
+ * The claims but for the times and the id, as JSON: what one decision says about its caller. Equal texts mean
+ * that the decisions say the same of the same caller for the same upstream, and no others have equal texts.
  *
  * @param audience the name of the upstream
  * @returns null for a public route, which tells nothing of its caller
@@ -167,8 +171,8 @@ function claimsText(issuer: string, audience: string, decision: Identified): str
   // An `authenticated` route needs no space, and the one that the request names is not verified.
   if (space === null || !needsPermission(permission)) return JSON.stringify(caller)
   const names = seats.filter(({ verdict }) => verdict === 'grants').map(({ name }) => name)
-  const shown = firstOf(names)
-  return JSON.stringify({ ...caller, space, permission, seats: shown, seats_count: names.length })
+  const shownNames = firstOf(names)
+  return JSON.stringify({ ...caller, space, permission, seats: shownNames, seats_count: names.length })
 }
 
 /** Bytes of names as JSON: servers take 8 KiB of header section. A name has 1.5 KiB at most. */

@@ -3,7 +3,10 @@
 import { isUtf8 } from 'node:buffer'
 import { parseJsonObject } from './json.ts'
 
-/** The bytes. Null for padding, white space, non-zero trailing bits and other characters: encoding the bytes gives the same text. */
+/**
+ * The bytes. Null for padding, white space, non-zero trailing bits and other characters: encoding the bytes
+ * gives the same text.
+ */
 export function decodeBase64url(part: string): Buffer | null {
   const bytes = Buffer.from(part, 'base64url')
   return bytes.toString('base64url') === part ? bytes : null

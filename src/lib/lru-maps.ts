@@ -1,15 +1,17 @@
 /**
- * LRU maps that share one bound, which can change at run time. A new entry evicts the least recently used entry of the owner
- * that holds the most, from whichever map. So no owner, a tenant as a rule, evicts an entry of another that holds less than an
- * equal share.
+ * LRU maps that share one bound, which can change at run time. A new entry evicts the least recently used
+ * entry of the owner that holds the most, from whichever map. So no owner, a tenant as a rule, evicts an
+ * entry of another that holds less than an equal share.
  *
- * lru-cache is not used, because `maxSize` bounds a single cache and is fixed. Caps for the tenants would divide the bound
- * among all that are configured, also while most of them are idle. With one cache per tenant and map, a hit takes 0.75 of the
- * time, but entries that are no longer used stay in one map while those in use are evicted from another. With one cache per
- * tenant, the key must contain the map, and a hit takes twice the time (340 ns, 170 here; medians of six turns). For a cache
- * of one owner and number keys, lru-cache would save 11 ns of 38 (1,000 entries), which is too little for a second kind of map.
+ * lru-cache is not used, because `maxSize` bounds a single cache and is fixed. Caps for the tenants would
+ * divide the bound among all that are configured, also while most of them are idle. With one cache per tenant
+ * and map, a hit takes 0.75 of the time, but entries that are no longer used stay in one map while those in
+ * use are evicted from another. With one cache per tenant, the key must contain the map, and a hit takes
+ * twice the time (340 ns, 170 here; medians of six turns). For a cache of one owner and number keys,
+ * lru-cache would save 11 ns of 38 (1,000 entries), which is too little for a second kind of map.
  *
- * A lookup takes the owner and the key separately: callers have both at hand, and V8 hashes a new string at each use.
+ * A lookup takes the owner and the key separately: callers have both at hand, and V8 hashes a new string at
+ * each use.
  */
 
 import { textBytes } from './heap-size.ts'
@@ -37,7 +39,10 @@ export class LruBudget {
   readonly #largestEntry: number
   #limit: number
 
-  /** @param largestEntry the largest fraction of the limit for one entry: a larger one is not stored, as it would evict too many others */
+  /**
+   * @param largestEntry the largest fraction of the limit for one entry: a larger one is not stored, as it
+   *   would evict too many others
+   */
   constructor(limit: number, largestEntry = 1 / 8) {
     this.#limit = limit
     this.#largestEntry = largestEntry

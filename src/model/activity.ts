@@ -1,4 +1,7 @@
-/** What an instance remembers of the requests that it has decided: how often routes are used, and the newest decisions. */
+/**
+ * What an instance remembers of the requests that it has decided: how often routes are used, and the newest
+ * decisions.
+ */
 
 import type { ErrorCode } from './errors.ts'
 
@@ -40,9 +43,9 @@ export interface RecentDecision {
 
 export interface DecisionFilter {
   readonly tenant: string
-  /** Null: each, and none. */
+  /** The space; null: every one, and none. */
   readonly space: string | null
-  /** Null: each. */
+  /** The code; null: every one. */
   readonly code: DecisionCode | null
 }
 
@@ -50,7 +53,7 @@ export interface DecisionQuestion extends DecisionFilter {
   readonly limit: number
   /** Only decisions with smaller ids, which are older; null: from the newest on. */
   readonly before: string | null
-  /** The request that asks, which is left out. */
+  /** The id of the asking request, which is left out. */
   readonly requestId: string
 }
 
@@ -70,12 +73,12 @@ export interface DecisionWatch {
   close(): void
 }
 
-/** What endpoints ask the instance for. It covers all workers of the instance. */
+/** The activity of an instance, of all its workers, for endpoints. */
 export interface Activity {
   routeUses(tenant: string): Promise<RouteUses>
   /** Newest first. */
   decisions(question: DecisionQuestion): Promise<readonly RecentDecision[]>
-  /** From its result on, each decision is in a batch, or counted as lost. */
+  /** Watches decisions: each one after the result is in a batch, or counts as lost. */
   watch(filter: DecisionFilter, take: TakeBatch): Promise<DecisionWatch>
 }
 

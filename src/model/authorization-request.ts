@@ -8,7 +8,7 @@ export interface Credentials {
   readonly space: readonly string[]
 }
 
-/** Of a request without any. */
+/** The credentials of a request that has none. */
 export const NO_CREDENTIALS: Credentials = Object.freeze({
   apiKey: [],
   authorization: [],
@@ -16,12 +16,14 @@ export const NO_CREDENTIALS: Credentials = Object.freeze({
   space: [],
 })
 
-/** All that a decision depends on. It holds no socket, so `explain` and a replay can ask for a decision too. */
+/**
+ * All that a decision depends on. It holds no socket, so `explain` and a replay can ask for a decision too.
+ */
 export interface AuthorizationRequest {
   readonly method: string
   /** The raw request target (RFC 9112, section 3.2). */
   readonly target: string
-  /** The value of Host, or of `:authority`; null: the request has none (HTTP/1.0). */
+  /** The authority of the request, from Host or `:authority`; null: it has none (HTTP/1.0). */
   readonly host: string | null
   readonly credentials: Credentials
   /** Other fields that may name a space. Left out: the request has none. */
@@ -32,31 +34,34 @@ export interface AuthorizationRequest {
 
 export interface RequestFields {
   /**
-   * The values of the lines of a field. `other spelling`: a line has a name that a lenient reader takes for it, such as `X_Org`.
+   * The values of the lines of a field. `other spelling`: a line has a name that a lenient reader takes for
+   * it, such as `X_Org`.
    *
    * @param name lower case; letters, digits and `-`
    */
   linesOf(name: string): readonly string[] | 'other spelling'
 }
 
-/** The request's information about the page that sent it. A session cookie counts only if it permits (CSRF). */
+/**
+ * The request's information about the page that sent it. A session cookie counts only if it permits (CSRF).
+ */
 export interface BrowserContext {
   readonly method: string
   /** Name, value, name, value, … as received. */
   readonly rawHeaders: readonly string[]
   /** The request asks for another protocol (RFC 9110, section 7.8): a WebSocket. */
   readonly upgrade: boolean
-  /** As in the response and the access log; left out: no request of a client. */
+  /** The id in the response and the access log; left out: no client sent the request. */
   readonly requestId?: string
   /** The values of Origin, one array element a line; left out: none. */
   readonly origins?: readonly string[]
-  /** The request as a preflight; null or left out: it is none. */
+  /** The preflight that the request is; null or left out: it is none. */
   readonly preflight?: Preflight | null
 }
 
 /**
- * A CORS preflight (WHATWG Fetch, section 4.9): OPTIONS with Origin and Access-Control-Request-Method. Field values as
- * received: one array element a line.
+ * A CORS preflight (WHATWG Fetch, section 4.9): OPTIONS with Origin and Access-Control-Request-Method. Field
+ * values as received: one array element a line.
  */
 export interface Preflight {
   readonly origins: readonly string[]

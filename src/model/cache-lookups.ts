@@ -6,8 +6,9 @@ export class Lookups {
 }
 
 /**
- * `tokens`: verified bearer tokens; `api_keys`: addresses of accepted keys; `authorizations`: of callers with many Seats;
- * `seat_names`, `seats`, `api_key_records`, `sessions`, `blocks`: records in memory; `identities`: JWTs for upstreams; `redis`: records shared by a fleet.
+ * `tokens`: verified bearer tokens; `api_keys`: addresses of accepted keys; `authorizations`: of callers with
+ * many Seats; `seat_names`, `seats`, `api_key_records`, `sessions`, `blocks`: records in memory;
+ * `identities`: JWTs for upstreams; `redis`: records shared by a fleet.
  */
 export class CacheLookups {
   readonly tokens = new Lookups()

@@ -1,11 +1,12 @@
 /**
- * The CORS policy of a route table (WHATWG Fetch, section 3.3, "CORS protocol"): whose pages may read responses and send
- * requests that a form cannot send. The header lines are serialized once, when the table is compiled.
+ * The CORS policy of a route table (WHATWG Fetch, section 3.3, "CORS protocol"): whose pages may read
+ * responses and send requests that a form cannot send. The header lines are serialized once, when the table
+ * is compiled.
  */
 
 import { OWN_CREDENTIAL_FIELDS } from './principal.ts'
 
-/** As configured, with every default. Names are in lower case. */
+/** The settings of `cors`, with every default. Names are in lower case. */
 export interface CorsSettings {
   /** Serialized origins (`https://app.example`), or `*` alone. */
   readonly origins: readonly string[]
@@ -19,31 +20,31 @@ export interface CorsSettings {
   readonly maxAge: number
 }
 
-/** What a caller of the gateway itself needs to send. */
+/** The request headers that the gateway itself needs. */
 export const REQUEST_HEADERS: readonly string[] = [
   'authorization',
   'content-type',
   'space',
   ...OWN_CREDENTIAL_FIELDS,
 ]
-/** What the gateway itself tells a caller, in refusals too. */
+/** The response headers of the gateway itself, in refusals too. */
 export const RESPONSE_HEADERS: readonly string[] = ['retry-after', 'www-authenticate', 'x-request-id']
 
 /** The origin of sandboxed pages and of files: of all sites at once (HTML, section 7.1.1). */
 const OPAQUE = 'null'
 const ANY = '*'
 
-/** For caches: what the answer to a preflight depends on. */
+/** What the answer to a preflight depends on, for caches. */
 export const PREFLIGHT_VARY =
   'Vary: Origin, Access-Control-Request-Method, Access-Control-Request-Headers\r\n'
 
 export class CorsPolicy {
   /** Equal for policies that answer alike. */
   readonly key: string
-  /** As configured. */
+  /** The origins as configured. */
   readonly origins: readonly string[]
   readonly #lines: ReadonlyMap<string, Lines>
-  /** For every origin; null: only for those listed. */
+  /** The lines for every origin; null: only the listed ones have lines. */
   readonly #anyLines: Lines | null
   readonly #credentials: boolean
   readonly #headers: ReadonlySet<string>
@@ -66,7 +67,8 @@ export class CorsPolicy {
   /**
    * The lines `Access-Control-*` of a response, each with its CRLF; '': no page may read it.
    *
-   * @param origin as received; null: the request has none. The comparison is exact: browsers send the serialized form.
+   * @param origin as received; null: the request has none. The comparison is exact: browsers send the
+   *   serialized form.
    */
   responseLines(origin: string | null): string {
     return this.#linesFor(origin)?.response ?? ''
@@ -77,7 +79,11 @@ export class CorsPolicy {
     return this.#anyLines ?? this.#lines.get(origin) ?? null
   }
 
-  /** The lines of a granted preflight; '': the origin is not listed. @param methods at this path */
+  /**
+   * The lines of a granted preflight; '': the origin is not listed.
+   *
+   * @param methods at this path
+   */
   preflightLines(origin: string, methods: readonly string[]): string {
     const lines = this.#linesFor(origin)
     if (lines === null) return ''
@@ -92,7 +98,10 @@ export class CorsPolicy {
     return this.#headers.has(name.toLowerCase())
   }
 
-  /** Whether pages of the origin act for the signed-in user: a session cookie counts from them as from our own. */
+  /**
+   * Whether pages of the origin act for the signed-in user: a session cookie counts from them as from our
+   * own.
+   */
   trusts(origin: string): boolean {
     return this.#credentials && origin !== OPAQUE && origin !== ANY && this.#lines.has(origin)
   }
@@ -105,9 +114,9 @@ export function corsKey({ origins, credentials, headers, expose, maxAge }: CorsS
 
 /** Header lines, each with its CRLF. */
 interface Lines {
-  /** Who may read. */
+  /** The lines that tell who may read. */
   readonly origin: string
-  /** And what. */
+  /** The same lines, with those that tell which headers may be read. */
   readonly response: string
 }
 

@@ -10,15 +10,19 @@ export class SeatQuestion {
     this.permission = permission
   }
 
-  /** Unique by space and permission: neither contains a NUL. Built on demand, as a hit in memory does not need it. */
+  /**
+   * Unique by space and permission: neither contains a NUL. Built on demand, as a hit in memory does not need
+   * it.
+   */
   get id(): string {
     return `${this.space}\0${this.permission}`
   }
 }
 
 /**
- * An immutable Seat, compiled for decisions. A change creates a new object. A Seat that is not `complete` holds at most
- * the space and the permission (or `*`) of the question that it was read for, so that no large Seat is held whole.
+ * An immutable Seat, compiled for decisions. A change creates a new object. A Seat that is not `complete`
+ * holds at most the space and the permission (or `*`) of the question that it was read for, so that no large
+ * Seat is held whole.
  */
 export interface Seat {
   readonly id: string
@@ -29,8 +33,8 @@ export interface Seat {
 }
 
 /**
- * The current meaning of a name. `givenUpAt`: when the name was last given up, in whole seconds since the epoch; null:
- * never.
+ * The current meaning of a name. `givenUpAt`: when the name was last given up, in whole seconds since the
+ * epoch; null: never.
  */
 export interface NamedSeat {
   readonly seat: Seat | null

@@ -40,12 +40,12 @@ export function haveSameVerdicts(
   return true
 }
 
-/** The origin of the data behind a decision; the slowest one where there are several. */
+/** The origin of the data of a decision; the slowest one if there are several. */
 export type Source = 'memory' | 'redis' | 'store'
 
 /** A record that is being read. */
 export interface AwaitedRecord {
-  /** The position of the change feed as of which it was read. */
+  /** The position of the change feed at which it was read. */
   asOf: number
 }
 
@@ -54,7 +54,7 @@ export interface Trace {
   source: Source
   /** Memory has the record. */
   found(kind: ChangeKind, tenant: string, key: string): void
-  /** The record is being read; the reader tells as of which position. */
+  /** The record is being read; the reader sets the position. */
   awaited(kind: ChangeKind, tenant: string, key: string): AwaitedRecord
   /** Reads the record from the store directly. Rejects as `load` does. */
   read<V>(
@@ -69,10 +69,13 @@ export interface Trace {
   outdated(): void
 }
 
-/** The current record of a tenant; null: there is none. Synchronous if memory has it. Rejects when the store can't be asked. */
+/**
+ * The current record of a tenant; null: there is none. Synchronous if memory has it. Rejects when the store
+ * can't be asked.
+ */
 export type RecordLookup<R> = (tenant: string, id: string, trace?: Trace) => R | null | Promise<R | null>
 
-/** Microseconds, by stage and in total. 0 where a stage was not reached, or where only the total is measured. */
+/** Microseconds, by stage and in total. 0: the stage was not reached, or only the total is measured. */
 export interface Timings {
   match: number
   authenticate: number
@@ -89,17 +92,20 @@ export interface Decision {
   /** The reason as a sentence. */
   readonly reason: string
   readonly method: string
-  /** Normalised path; the path as received where it is unreadable, with a final `#` for a fragment. Never includes the query. */
+  /**
+   * Normalised path; the path as received if it is unreadable, with a final `#` for a fragment. Never
+   * includes the query.
+   */
   readonly path: string
   readonly route: Route | null
   readonly permission: Requirement | null
   readonly principal: Principal | null
-  /** That the request asks for, also where the route needs none; null where no credential was accepted. */
+  /** The space of the request, even if the route needs none; null: no credential was accepted. */
   readonly space: string | null
   readonly seats: readonly ConsideredSeat[]
-  /** With `no_seat_in_space`: some other spaces in which the caller's Seats hold the permission. */
+  /** Some other spaces in which the caller's Seats hold the permission, with `no_seat_in_space`. */
   readonly grantedIn: readonly string[]
-  /** Null where no Seat and no API key was looked up. */
+  /** The origin of the data; null: neither a Seat nor an API key was looked up. */
   readonly source: Source | null
   readonly timings: Readonly<Timings>
   /** The content hash of the tables that decided; null: none did, or they are not from files. */
@@ -129,7 +135,10 @@ export class PathParams {
   }
 }
 
-/** The request target that is forwarded: the path that was matched, as its route rewrites it, and the query as received. */
+/**
+ * The request target that is forwarded: the path that was matched, as its route rewrites it, and the query as
+ * received.
+ */
 export function forwardedTarget({ decision: { path, route }, query }: Evaluation): string {
   return forwardedPath(route?.rewrite ?? null, path) + query
 }
@@ -139,19 +148,19 @@ export interface Evaluation {
   readonly decision: Decision
   /** Null when allowed. */
   readonly refusal: Refusal | null
-  /** What authentication found; null: the decision needed no credential. */
+  /** The result of authentication; null: the decision needed no credential. */
   readonly caller: Principal | Refusal | null
   readonly params: PathParams
-  /** With the `?`, as received; '' when the target has none. */
+  /** The query with its `?`, as received; '': the target has none. */
   readonly query: string
   /**
-   * The lines `Access-Control-*` of the response, each with its CRLF; '': no page of another origin may read it. Null: the
-   * table has no `cors`, or none is known.
+   * The lines `Access-Control-*` of the response, each with its CRLF; '': no page of another origin may read
+   * it. Null: the table has no `cors`, or none is known.
    */
   readonly cors: string | null
   /**
-   * The request is a preflight that the table answers, and these are the lines for it, Vary included. The route is that of the
-   * announced request. Null: it is none.
+   * The lines of the answer to a preflight, Vary included. The route is then the one of the announced
+   * request. Null: the request is no preflight that the table answers.
    */
   readonly preflight: string | null
 }

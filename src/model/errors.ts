@@ -4,8 +4,8 @@
  */
 
 /**
- * The table of codes. Clients rely on the codes: add to them, never rename one. A title is the same text for every occurrence
- * (RFC 9457, section 3.1.3).
+ * The table of codes. Clients rely on the codes: add to them, never rename one. A title is the same text for
+ * every occurrence (RFC 9457, section 3.1.3).
  */
 export const errors = {
   request_malformed: { status: 400, title: 'The request could be read in more than one way' },
@@ -67,14 +67,16 @@ interface RefusalPage {
   readonly headers: readonly string[]
 }
 
-/** Whose request was refused, where its signature or key was right. */
+/** The caller of a refused request, if its signature or key was right. */
 export interface RefusedCaller {
   readonly tenant: string
-  /** Null: the credential does not name one. */
+  /** The user; null: the credential does not name one. */
   readonly user: string | null
 }
 
-/** An expected refusal. The client sees `detail`: it never holds a credential, a stack or an internal address. */
+/**
+ * An expected refusal. The client sees `detail`: it never holds a credential, a stack or an internal address.
+ */
 export class Refusal {
   readonly code: ErrorCode
   readonly detail: string
@@ -82,11 +84,13 @@ export class Refusal {
   readonly faults: readonly InputFault[] | null
   /** The value of `Allow`, with `method_not_allowed` (RFC 9110, section 10.2.1). */
   readonly allow: string | null
-  /** Milliseconds after which the request may come again, with `rate_limited`; null: the refusal does not say. */
+  /**
+   * Milliseconds after which the request may come again, with `rate_limited`; null: the refusal does not say.
+   */
   readonly retryAfter: number | null
   /** Sent in place of the problem document; null: the problem document is sent. */
   readonly page: RefusalPage | null
-  /** For the log alone; null: not known, or the decision has its principal. */
+  /** The caller, for the log alone; null: not known, or the decision has its principal. */
   readonly caller: RefusedCaller | null
 
   constructor(
@@ -114,7 +118,7 @@ export class Refusal {
     return new Refusal(this.code, this.detail, { ...this, page })
   }
 
-  /** The same refusal, of a caller who is known. */
+  /** The same refusal, with its caller. */
   of({ tenant, user }: RefusedCaller): Refusal {
     return new Refusal(this.code, this.detail, { ...this, caller: { tenant, user } })
   }

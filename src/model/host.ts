@@ -1,11 +1,12 @@
 /**
- * Host names in one canonical form: lower case, without port and final dot, IPv6 addresses as RFC 5952 writes them, in
- * brackets. Route tables, `Host`, `:authority` and absolute-form targets are compared in this form alone.
+ * Host names in one canonical form: lower case, without port and final dot, IPv6 addresses as RFC 5952 writes
+ * them, in brackets. Route tables, `Host`, `:authority` and absolute-form targets are compared in this form
+ * alone.
  */
 
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Of a name without its final dot (RFC 1035, section 2.3.4). */
+/** The most characters of a name without its final dot (RFC 1035, section 2.3.4). */
 const MAX_NAME = 253
 /** Labels as host names have them, and `_`, which names of containers have. */
 const NAME = /^([a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*)\.?(?::[0-9]{1,5})?$/
@@ -14,9 +15,8 @@ const IPV6 = /^\[([0-9a-f:.]+)\](?::[0-9]{1,5})?$/
 const NUMERIC_END = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/
 
 /**
- * @param authority a host with an optional port
- * @returns null where two readers could see different hosts: percent-escapes, sub-delimiters, empty labels, unusual notations
- *   of IPv4 addresses
+ * @param authority a host with an optional port @returns null: two readers could see different hosts:
+ *   percent-escapes, sub-delimiters, empty labels, unusual notations of IPv4 addresses
  */
 export function canonicalHost(authority: string): string | null {
   const text = authority.toLowerCase()
@@ -58,7 +58,10 @@ export function hostsLabel([first = '', ...more]: readonly string[]): string {
   return more.length === 0 ? first : `${first}+${more.length}`
 }
 
-/** Whether two authorities are the same host, in whatever case and with a final dot or not, and the same port as written. */
+/**
+ * Whether two authorities are the same host, in whatever case and with a final dot or not, and the same port
+ * as written.
+ */
 export function isSameAuthority(one: string, other: string): boolean {
   if (one === other) return true
   return portOf(one) === portOf(other) && comparable(one) === comparable(other)
@@ -68,7 +71,7 @@ function comparable(authority: string): string {
   return canonicalHost(authority) ?? authority.toLowerCase()
 }
 
-/** With its colon; '' without one. Colons of an IPv6 address stand before a bracket. */
+/** The port with its colon; '': there is none. Colons of an IPv6 address come before a bracket. */
 function portOf(authority: string): string {
   return /:[0-9]*$/.exec(authority)?.[0] ?? ''
 }

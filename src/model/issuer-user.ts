@@ -1,7 +1,7 @@
 /**
- * How users of `issuers` are named. Blocks, limits, the audit and upstreams know a user by this text alone, so that no other
- * authority may name one of this form: neither a provider, nor a token with a tenant's secret. It does not matter which
- * issuers the configuration has now, as blocks and the audit outlive it.
+ * How users of `issuers` are named. Blocks, limits, the audit and upstreams know a user by this text alone,
+ * so that no other authority may name one of this form: neither a provider, nor a token with a tenant's
+ * secret. It does not matter which issuers the configuration has now, as blocks and the audit outlive it.
  */
 
 import { Refusal } from './errors.ts'
@@ -11,7 +11,10 @@ export function issuerUser(issuer: string, name: string): string {
   return `${issuer}|${name}`
 }
 
-/** Whether it is a user of an issuer that a configuration can have: the part before the first `|` is a URL without a query. */
+/**
+ * Whether it is a user of an issuer that a configuration can have: the part before the first `|` is a URL
+ * without a query.
+ */
 export function isIssuerUser(sub: string): boolean {
   const end = sub.indexOf('|')
   if (end < 0 || end === sub.length - 1) return false
@@ -24,10 +27,12 @@ export const foreignSub = new Refusal(
   'The sub names a user of an issuer (issuer|user), whom only a token of that issuer authenticates.',
 )
 
-/** Characters. */
+/** The most characters. */
 const MAX_SHOWN = 200
 
-/** What a token says in `iss`, for answers and log lines: in quotes, on one line, in visible ASCII, and bounded. */
+/**
+ * The `iss` of a token, for answers and log lines: in quotes, on one line, in visible ASCII, and bounded.
+ */
 export function shownIssuer(iss: string): string {
   const visible = iss.slice(0, MAX_SHOWN).replace(/[^\x20-\x7e]/g, '?')
   return JSON.stringify(iss.length > MAX_SHOWN ? `${visible}...` : visible)

@@ -1,16 +1,17 @@
 /** The authenticated caller. */
 
 /**
- * How callers authenticate: by an API key, a token, a session cookie, or a token of another issuer. The log, upstreams, signed
- * identity and clients learn these names: add to them, never rename one.
+ * How callers authenticate: by an API key, a token, a session cookie, or a token of another issuer. The log,
+ * upstreams, signed identity and clients learn these names: add to them, never rename one.
  */
 export const AUTH_METHODS = ['api-key', 'bearer', 'session', 'issuer'] as const
 export type AuthMethod = (typeof AUTH_METHODS)[number]
 
 /**
- * Request fields that hold a credential for the gateway alone, in lower case. No upstream gets them, whether the gateway or another
- * proxy forwards: an upstream that logs its requests would have the keys of all callers. No proxy may index them (RFC 7541,
- * section 7.1.3). Pages of other origins may send them, where a table has `cors`.
+ * Request fields that hold a credential for the gateway alone, in lower case. No upstream gets them, whether
+ * the gateway or another proxy forwards: an upstream that logs its requests would have the keys of all
+ * callers. No proxy may index them (RFC 7541, section 7.1.3). Pages of other origins may send them, where a
+ * table has `cors`.
  */
 export const OWN_CREDENTIAL_FIELDS: readonly string[] = Object.freeze(['x-api-key'])
 
@@ -47,11 +48,14 @@ export type SeatClaims =
       /** space → Seat names, from `hash_perm`. */
       readonly entries: ReadonlyMap<string, readonly string[]>
       /**
-       * The token's `iat` minus the leeway for the issuer's clock, in whole seconds: a lower bound of its issue by the
-       * clock that records when a name is given up. -Infinity when the token has no `iat`.
+       * The token's `iat` minus the leeway for the issuer's clock, in whole seconds: a lower bound of its
+       * issue by the clock that records when a name is given up. -Infinity when the token has no `iat`.
        */
       readonly issuedAt: number
     }
   | { readonly by: 'id'; readonly seats: readonly string[] }
-  /** A token of a provider or of another issuer: Seat names that count in all spaces of those Seats. `issuedAt` as above. */
+  /**
+   * A token of a provider or of another issuer: Seat names that count in all spaces of those Seats.
+   * `issuedAt` as above.
+   */
   | { readonly by: 'any-space'; readonly names: readonly string[]; readonly issuedAt: number }

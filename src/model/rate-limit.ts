@@ -1,11 +1,14 @@
-/** Rate limits as tables name them, and the tokens that processes of a fleet borrow of each other. */
+/** Rate limits, as tables name them, and the tokens that the processes of a fleet borrow. */
 
 /** Who has a budget of its own. A caller is a tenant and a user, or a tenant and an API key. */
 export type RateLimitBy = 'caller' | 'tenant' | 'address' | 'route'
 
 /** A token bucket of each key: at most `burst` + `limit` × time / `window` requests pass. */
 export interface RateLimit {
-  /** Lower-case letters, digits, `_` and `-`: a label of metrics, and a String of structured fields (RFC 9651). */
+  /**
+   * Lower-case letters, digits, `_` and `-`: a label of metrics, and a String of structured fields (RFC
+   * 9651).
+   */
   readonly name: string
   /** Tokens that are added in a window. */
   readonly limit: number
@@ -36,14 +39,17 @@ export interface Filling {
 }
 
 /**
- * The filling of one of several equal shares of a limit. A share holds at least one token, as nothing would ever pass
- * otherwise.
+ * The filling of one of several equal shares of a limit. A share holds at least one token, as nothing would
+ * ever pass otherwise.
  */
 export function shareOf({ limit, window, burst }: RateLimit, shares: number): Filling {
   return { capacity: Math.max(1, burst / shares), rate: limit / window / shares }
 }
 
-/** A process asks for tokens of one bucket that a fleet shares, and settles what it owes. Tokens are whole where not said. */
+/**
+ * A process asks for tokens of one bucket that a fleet shares, and settles what it owes. Tokens are whole
+ * unless a field says otherwise.
+ */
 export interface LoanRequest {
   readonly limit: RateLimit
   readonly key: string
@@ -73,22 +79,28 @@ export interface Loan {
 export interface Lender {
   /** False: it can't be asked at the moment. */
   readonly up: boolean
-  /** Parts that the limits are divided in: each lender has one. 1: its buckets are those of the whole fleet. */
+  /**
+   * The number of parts of each limit: each lender has one. 1: its buckets hold the limits of the whole
+   * fleet.
+   */
   readonly shares: number
   /** Monotonic ms of the last time that it may have lost its buckets; -Infinity: it has never been away. */
   readonly lostAt: number
-  /** One atomic step. Rejects soon where the lender can't be reached. */
+  /** One atomic step. Rejects soon if the lender can't be reached. */
   exchange(request: LoanRequest): Promise<Loan>
 }
 
-/** The largest slice that a process borrows at once: 1 % of the limit and 10 % of the burst at most, and at least one. */
+/**
+ * The largest slice that a process borrows at once: 1 % of the limit and 10 % of the burst at most, and at
+ * least one.
+ */
 export function sliceOf({ limit, burst }: RateLimit): number {
   return Math.max(1, Math.floor(Math.min(limit / 100, burst / 10)))
 }
 
 /**
- * What a loan request is granted of so many tokens: what is needed, and of the rest a share that leaves as much for each of
- * the other processes. `redis/token-lender.ts` has the same as a script.
+ * What a loan request is granted of so many tokens: what is needed, and of the rest a share that leaves as
+ * much for each of the other processes. `redis/token-lender.ts` has the same as a script.
  */
 export function grantOf(tokens: number, { need, extra, processes }: LoanRequest): number {
   const needed = Math.max(0, Math.min(need, Math.floor(tokens)))

@@ -8,7 +8,9 @@ import type { Principal } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { SPACE_HEADER, type SpaceSource } from './space-source.ts'
 
-/** What a route requires of a caller: nothing, any valid credential, or a permission in the request's space. */
+/**
+ * What a route requires of a caller: nothing, any valid credential, or a permission in the request's space.
+ */
 export type Requirement = 'public' | 'authenticated' | (string & {})
 
 /** Whether a Seat is needed for it. */
@@ -31,15 +33,18 @@ export interface Place {
 /** One entry of the compiled table. */
 export interface Route {
   /**
-   * `GET /v1/trainings/{id}`, `GET api.example.com/v1/trainings/{id}`: the route's name in logs and metrics. One id an entry
-   * bounds the labels.
+   * `GET /v1/trainings/{id}`, `GET api.example.com/v1/trainings/{id}`: the route's name in logs and metrics.
+   * One id an entry bounds the labels.
    */
   readonly id: string
   /** An HTTP method, or `ANY`. */
   readonly method: string
-  /** Canonical, `*.` for one label; empty: the hosts that no table names, and every host for a built-in route. */
+  /**
+   * The hosts, canonical, `*.` for one label; empty: those that no table names, and every host for a built-in
+   * route.
+   */
   readonly hosts: readonly string[]
-  /** The pattern as written, behind the prefix of its table. */
+  /** The pattern as written, after the prefix of its table. */
   readonly path: string
   readonly requirement: Requirement
   readonly space: SpaceSource
@@ -52,31 +57,31 @@ export interface Route {
   readonly responseTimeout: number | null
   /** The tenant whose identity provider a browser without credentials is redirected to; null: no redirect. */
   readonly signIn: string | null
-  /** Callers of other tenants are refused; null: there is none, as on built-in routes. */
+  /** The tenant whose callers alone are accepted; null: those of every tenant are, as on built-in routes. */
   readonly tenant: string | null
-  /** Of its table; null: none, as for built-in routes. */
+  /** The policy of its table; null: none, as for built-in routes. */
   readonly cors: CorsPolicy | null
-  /** A request takes a token of each; null: it is not limited, as on built-in routes. */
+  /** The limits: a request takes a token of each; null: none, as on built-in routes. */
   readonly rateLimits: readonly RateLimit[] | null
   /** Null for a built-in route. */
   readonly place: Place | null
 }
 
-/** From the path that was matched to the path that is forwarded. */
+/** The difference between the matched path and the forwarded one. */
 export interface PathRewrite {
-  /** Taken off the front: whole segments, without a final slash; '': nothing. */
+  /** The text that is removed from the beginning: whole segments, without a final slash; '': none. */
   readonly strip: string
-  /** Put before the rest, without a final slash; '': nothing. */
+  /** The text before the rest, without a final slash; '': none. */
   readonly base: string
 }
 
 /**
- * `base` + the path without `strip`; where nothing is left, `base` + `/`. Both are fixed texts, and the path is the one string
- * that was matched: nothing is decoded, encoded or resolved.
+ * `base` + the path without `strip`; if nothing is left, `base` + `/`. Both are fixed texts, and the path is
+ * the one string that was matched: nothing is decoded, encoded or resolved.
  *
  * @param rewrite null: the path stays as it is
- * @param path normalised; it begins with `strip` as a whole segment, since the route's pattern does
- * @throws where it does not, so that nothing is forwarded
+ * @param path normalised; it begins with `strip` as a whole segment, since the route's pattern does @throws
+ *   if it does not, so that nothing is forwarded
  */
 export function forwardedPath(rewrite: PathRewrite | null, path: string): string {
   if (rewrite === null) return path
@@ -87,7 +92,7 @@ export function forwardedPath(rewrite: PathRewrite | null, path: string): string
   return base + rest
 }
 
-/** Of a route without a host, a tenant, a source of its space, a prefix and a base path. */
+/** The fields of a route without a host, a tenant, a source of its space, a prefix and a base path. */
 export const UNSCOPED: Pick<Route, 'hosts' | 'tenant' | 'space' | 'rewrite' | 'rateLimits'> = Object.freeze({
   hosts: Object.freeze([]),
   tenant: null,
@@ -125,10 +130,12 @@ export type RouteTarget =
   | {
       readonly kind: 'local'
       readonly handler: LocalHandler
-      /** It changes nothing, whatever its method. */
+      /** Whether it changes nothing, whatever its method. */
       readonly reads?: boolean
     }
-  /** A public handler. Null: the endpoint is not configured, and the gateway responds as if no route matched. */
+  /**
+   * A public handler. Null: the endpoint is not configured, and the gateway responds as if no route matched.
+   */
   | { readonly kind: 'public'; readonly handler: PublicHandler | null }
 
 /** The name of the upstream in logs and lists; `seatgate` for a built-in route. */
@@ -136,27 +143,32 @@ export function upstreamOf({ target }: Route): string {
   return target.kind === 'upstream' ? target.name : 'seatgate'
 }
 
-/** A built-in endpoint. It runs after the decision, as an upstream does, and returns its response as a value. */
+/**
+ * A built-in endpoint. It runs after the decision, as an upstream does, and returns its response as a value.
+ */
 export interface LocalHandler {
   (request: LocalRequest): Promise<LocalResponse | Refusal>
-  /** What its body may have; left out: as of most endpoints. */
+  /** The limits of its body; left out: those of most endpoints. */
   readonly json?: JsonLimits
 }
 
-/** A built-in endpoint that requires no credential and reads the request itself: sign-in, the keys of signed identity. */
+/**
+ * A built-in endpoint that requires no credential and reads the request itself: sign-in, the keys of signed
+ * identity.
+ */
 export type PublicHandler = (request: PublicRequest) => Promise<PublicResponse | Refusal>
 
 export interface PublicRequest {
   readonly method: string
-  /** As matched. */
+  /** The matched path. */
   readonly path: string
-  /** Without the `?`. */
+  /** The query without its `?`. */
   readonly query: string
   /** Name, value, name, value, … as received. */
   readonly rawHeaders: readonly string[]
   /** Null when the request has no body. */
   readonly body: Uint8Array | null
-  /** As in the response and the access log. */
+  /** The id in the response and the access log. */
   readonly requestId: string
 }
 
@@ -166,7 +178,7 @@ export interface PublicResponse extends LocalResponse {
 
 export interface LocalRequest {
   readonly params: Readonly<Record<string, string>>
-  /** Without the `?`; '' when there is none. */
+  /** The query without its `?`; '': there is none. */
   readonly query: string
   /** The JSON body; undefined when the request has none. */
   readonly body: unknown
@@ -174,12 +186,15 @@ export interface LocalRequest {
   readonly ifMatch: readonly string[]
   /** The values of the field lines `Accept`. */
   readonly accept: readonly string[]
-  /** As in the response and the access log. */
+  /** The id in the response and the access log. */
   readonly requestId: string
   readonly principal: Principal
   /** Null on an `authenticated` route, which needs none. */
   readonly space: string | null
-  /** Permissions that the caller holds in `space`, if the request is still allowed. Rejects when the store can't be asked. */
+  /**
+   * Permissions that the caller holds in `space`, if the request is still allowed. Rejects when the store
+   * can't be asked.
+   */
   held(): Promise<HeldPermissions | Refusal>
 }
 
@@ -187,15 +202,15 @@ export interface LocalResponse {
   readonly status: number
   /** Sent as JSON; bytes are sent as they are; undefined: no body. */
   readonly body?: unknown
-  /** In place of a body, with status 200 and without further header fields. */
+  /** Events in place of a body, with status 200 and without further header fields. */
   readonly events?: EventSource
   /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which every response has. */
   readonly headers?: readonly string[]
-  /** For the access log: what was asked and answered. Holds no credential. */
+  /** Fields of the access log about the question and its answer, without a credential. */
   readonly logged?: Readonly<Record<string, unknown>>
-  /** Left out: `no-store`, as the response concerns one caller. */
+  /** Cache-Control; left out: `no-store`, as the response concerns one caller. */
   readonly cacheControl?: string
-  /** Of bytes that are no JSON. */
+  /** Content-Type of bytes that are no JSON. */
   readonly contentType?: string
 }
 

@@ -16,7 +16,7 @@ export const SPACE_FIELD = 'space'
 
 export const SPACE_HEADER: SpaceSource = Object.freeze({ kind: 'header', name: SPACE_FIELD })
 
-/** Whether the space is that of the header `Space`, as without any setting. */
+/** Whether the space comes from the header `Space`, as it does by default. */
 export function isSpaceHeader(source: SpaceSource): boolean {
   return source.kind === 'header' && source.name === SPACE_FIELD
 }

@@ -6,19 +6,19 @@ import type { Provider } from './provider/provider.ts'
 import { ProviderError, ProviderRefused, providerUnavailable } from './provider/provider-errors.ts'
 
 export interface Context extends OidcPorts {
-  /** By tenant. */
+  /** The providers by tenant. */
   readonly providers: ReadonlyMap<string, Provider>
   /** Ids of tenants that share their redirect_uri with a tenant of another issuer; see `refuseMixUp`. */
   readonly sharedRedirect: ReadonlySet<string>
   /** Characters that the cookies of pending sign-ins may have in one browser. */
   readonly cookieBytes: number
-  /** Before the paths of the endpoints, in requests and in redirect URIs; '': nothing. */
+  /** The prefix of the paths of the endpoints, in requests and in redirect URIs; '': none. */
   readonly prefix: string
-  /** Of the request that is served; null: none. Lines of `log` have it already. */
+  /** The id of the request that is served; null: no request is. Lines of `log` have it already. */
   readonly requestId: string | null
 }
 
-/** What lines of the log are about. */
+/** The subject of lines of the log. */
 interface LogSubject {
   /** `sub`, from a token that was verified, or from the record of a session. */
   readonly user: string
@@ -35,7 +35,11 @@ export function withFields(log: OidcLog, more: Readonly<Record<string, unknown>>
   return { info: write('info'), warn: write('warn'), error: write('error') }
 }
 
-/** Every line of the log that the request causes has its id. @param requestId null: no request caused the work */
+/**
+ * The log for a request: each line has the request's id.
+ *
+ * @param requestId null: no request caused the work
+ */
 export function ofRequest(log: OidcLog, requestId: string | null): OidcLog {
   return requestId === null ? log : withFields(log, { request_id: requestId })
 }

@@ -29,7 +29,7 @@ type OidcLimits = HttpLimits & Pick<Context, 'cookieBytes' | 'prefix'>
 /** HEAD would redeem the code without a response body. */
 const notHead = new Refusal('method_not_allowed', 'The sign-in callback accepts GET only.', { allow: 'GET' })
 
-/** All that the route table has; it answers other paths and methods itself. */
+/** The endpoints by method and path, all that the route table has: it refuses others itself. */
 const ENDPOINTS: Readonly<Record<string, (context: Context, request: PublicRequest) => Promise<Reply>>> = {
   'POST /auth/oidc/login': loginEndpoint,
   'GET /auth/oidc/callback': callback,
@@ -58,7 +58,10 @@ export class Oidc {
     this.#accepting = [...providers.values()].filter(({ tenant }) => tenant.oidc.acceptProviderTokens)
   }
 
-  /** Serves `/auth/oidc/*`, behind the prefix. Rejects when the store is unavailable: the caller responds with 503. */
+  /**
+   * Serves `/auth/oidc/*`, after the prefix. Rejects if the store is unavailable: the caller responds with
+   * 503.
+   */
   serve(request: PublicRequest): Promise<Reply> {
     if (request.method === 'HEAD') return Promise.resolve(notHead)
     const path = request.path.slice(this.#context.prefix.length)
@@ -81,7 +84,12 @@ export class Oidc {
     return this.#work.track(signInRedirect(this.#contextOf(requestId), tenant, target, rawHeaders))
   }
 
-  /** As it is where the tenant has no provider. @param target of a user of another tenant, path and query as received */
+  /**
+   * The page of a user of another tenant whom the route refuses. If the tenant has no provider, the refusal
+   * stays as it is.
+   *
+   * @param target path and query as received
+   */
   otherUserPage(refusal: Refusal, tenant: string, target: string): Refusal {
     const { providers, prefix } = this.#context
     const provider = providers.get(tenant)
@@ -95,7 +103,11 @@ export class Oidc {
     return { ...this.#context, log: ofRequest(this.#context.log, requestId), requestId }
   }
 
-  /** Renews a session whose Seats are older than the token lifetime. @param requestId of the request that needs it */
+  /**
+   * Renews a session whose Seats are older than the token lifetime.
+   *
+   * @param requestId of the request that needs it
+   */
   readonly renew = (
     tenant: string,
     id: string,
@@ -104,7 +116,7 @@ export class Oidc {
     this.#work.track(this.#renewals.renew(this.#contextOf(requestId), tenant, id))
 
   /**
-   * Verifies a bearer token that is not the gateway's own. Null when it is not from an accepted provider either.
+   * Verifies a bearer token that is not the gateway's own. Null: no accepted provider has issued it.
    *
    * @param requestId of the request that has it
    */
@@ -146,8 +158,8 @@ function withSharedRedirect(tenants: readonly OidcTenant[]): Set<string> {
 }
 
 /**
- * Verifies an ID token and reports its claims, its Seats and the `hash_perm` of a token. Creates no session and changes
- * nothing.
+ * Verifies an ID token and reports its claims, its Seats and the `hash_perm` of a token. Creates no session
+ * and changes nothing.
  */
 async function validate(context: Context, request: PublicRequest): Promise<Reply> {
   const fields = readFields(request, validateFields)

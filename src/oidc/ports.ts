@@ -14,13 +14,13 @@ export type OidcTenant = Pick<TenantConfig, 'id' | 'adminSpace' | 'token'> & { r
 /** Records completed sign-ins, so that each completes once. Pending sign-ins are not recorded. */
 export interface Ephemeral {
   /**
-   * Identifies the record: 8 characters of base64url. The epoch changes when ids may have been lost; a sign-in is valid
-   * only in the epoch in which it started. Rejects when the record is unavailable.
+   * Identifies the record: 8 characters of base64url. The epoch changes when ids may have been lost; a
+   * sign-in is valid only in the epoch in which it started. Rejects when the record is unavailable.
    */
   epoch(): Promise<string>
   /**
-   * Of all calls for one id, on all instances, exactly one resolves with true. False also when the epoch has changed.
-   * Rejects when the record is unavailable or full.
+   * Of all calls for one id, on all instances, exactly one resolves with true. False also when the epoch has
+   * changed. Rejects when the record is unavailable or full.
    */
   use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean>
 }
@@ -58,7 +58,10 @@ export interface OidcPorts {
     now: number,
     lifetime: number,
   ): Promise<string>
-  /** Resolves when no instance decides by the old state of the session; without changes, by a state before the commit. */
+  /**
+   * Resolves when no instance decides by the old state of the session; without changes, by a state before the
+   * commit.
+   */
   readonly announce: (committed: Committed) => Promise<void>
   readonly log: OidcLog
   /** Wall clock, ms since the epoch. */

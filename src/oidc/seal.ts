@@ -1,7 +1,7 @@
 /**
- * Encrypts the provider's tokens at rest, and the cookie of a pending sign-in: AES-256-GCM (NIST SP 800-38D) with keys
- * derived from the tenant's token secret (HKDF, RFC 5869). The bound values are additional authenticated data: a text
- * opens only with the same ones.
+ * Encrypts the provider's tokens at rest, and the cookie of a pending sign-in: AES-256-GCM (NIST SP 800-38D)
+ * with keys derived from the tenant's token secret (HKDF, RFC 5869). The bound values are additional
+ * authenticated data: a text opens only with the same ones.
  */
 
 import { getOrInsertComputed } from '../lib/get-or-insert.ts'
@@ -40,8 +40,8 @@ export function open(
 const STATE_IV = Buffer.alloc(NONCE)
 
 /**
- * Derived from the state, which is random, as the key is (HMAC-SHA-256, RFC 2104). The cookie does not contain them, which
- * keeps it small.
+ * Derived from the state, which is random, as the key is (HMAC-SHA-256, RFC 2104). The cookie does not
+ * contain them, which keeps it small.
  */
 export interface Derived {
   readonly nonce: string

@@ -1,4 +1,7 @@
-/** The sign-in endpoints: the fields that each reads, and the answers that it gives. Loads nothing of OpenID Connect. */
+/**
+ * The sign-in endpoints: the fields that each reads, and the answers that it gives. Loads nothing of OpenID
+ * Connect.
+ */
 
 import type { EndpointDescription } from '../../seats-admin/model/endpoint-description.ts'
 import {

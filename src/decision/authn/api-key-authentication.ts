@@ -1,9 +1,9 @@
 /**
  * Authentication by `x-api-key`.
  *
- * Cache: the address of an accepted key's record, so that the key is not decoded at each request. Key: SHA-256 of the
- * key, so that memory holds no usable key. Value: tenant and id, never a verdict: the record is looked up at each
- * request. A record's principal is created once and dropped with the record.
+ * Cache: the address of an accepted key's record, so that the key is not decoded at each request. Key:
+ * SHA-256 of the key, so that memory holds no usable key. Value: tenant and id, never a verdict: the record
+ * is looked up at each request. A record's principal is created once and dropped with the record.
  */
 
 import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
@@ -19,11 +19,11 @@ import { type KeyMark, KeyUses } from './key-uses.ts'
 export interface ApiKeyOptions {
   /** Configured tenants, by id. */
   readonly tenants: { has(id: string): boolean }
-  /** The current record; rejects when the store can't be asked. */
+  /** The current record. Rejects if the store can't be asked. */
   readonly apiKeyById: RecordLookup<StoredApiKey>
   /** ms since the epoch */
   readonly now: () => number
-  /** Bytes of the cache. */
+  /** The bytes of the cache. */
   readonly memory: number
   readonly lookups?: Lookups
   readonly keyUses?: KeyUses
@@ -57,7 +57,7 @@ export class ApiKeys {
   readonly #lookups: Lookups
   readonly #accepted: LruMap<KeyAddress>
   readonly #uses: KeyUses
-  /** The principal of a record in memory; dropped with the record. */
+  /** The principal of each record in memory, which is dropped with the record. */
   readonly #known = new WeakMap<StoredApiKey, KnownKey>()
 
   constructor(options: ApiKeyOptions) {
@@ -105,7 +105,11 @@ export class ApiKeys {
   }
 }
 
-/** Expiry is checked before revocation: a key that is both is `api_key_expired`. @param now ms since the epoch */
+/**
+ * Expiry is checked before revocation: a key that is both is `api_key_expired`.
+ *
+ * @param now ms since the epoch
+ */
 function refusalOf({ tenant, id, expiresAt, revokedAt }: StoredApiKey, now: number): Refusal | null {
   const caller = { tenant, user: id }
   if (expiresAt !== null && !(now < expiresAt)) return expired.of(caller)
@@ -124,12 +128,19 @@ function principalOf({ tenant, id, seatIds, expiresAt }: StoredApiKey): Principa
   })
 }
 
-/** What a key with this record is authenticated as. @param now ms since the epoch */
+/**
+ * The result of authentication by a key with this record.
+ *
+ * @param now ms since the epoch
+ */
 export function acceptedKey(record: StoredApiKey, now: number): Principal | Refusal {
   return refusalOf(record, now) ?? principalOf(record)
 }
 
-/** The record of a key of these tenants, for questions about it: its use is not noted. Null: there is no such key. */
+/**
+ * The record of a key of these tenants, for questions about it. Its use is not noted. Null: there is no such
+ * key.
+ */
 export async function verifiedKey(
   text: string,
   tenants: { has(id: string): boolean },
@@ -142,10 +153,10 @@ export async function verifiedKey(
   return same ? record : null
 }
 
-/** Hash, tenant, id and map entry: all are bounded. */
+/** The bytes of a hash, a tenant, an id and their entry: all are bounded. */
 const ADDRESS_BYTES = 450
 
-/** Characters. Every key of the gateway is shorter. */
+/** The most characters of a key. Every key of the gateway is shorter. */
 const MAX_KEY = 1024
 
 /** A compact JWS (RFC 7515, section 3.1) whose header is a JSON object. */

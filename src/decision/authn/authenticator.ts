@@ -1,6 +1,7 @@
 /**
- * Authentication by the first credential that is present: API key, bearer token, sign-in session. An invalid one never
- * falls through to the next. One instance belongs to one configuration and is dropped with it, caches included.
+ * Authentication by the first credential that is present: API key, bearer token, sign-in session. An invalid
+ * one never falls through to the next. One instance belongs to one configuration and is dropped with it,
+ * caches included.
  */
 
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
@@ -23,15 +24,18 @@ interface SessionCookies {
     cors: CorsPolicy | null,
     trace?: Trace,
   ): Principal | Refusal | Promise<Principal | Refusal> | null
-  /** As of `RequestAuthenticator`, for requests without another credential. */
+  /**
+   * The refusal of a change from a foreign page, as of `RequestAuthenticator`, if the request has no other
+   * credential.
+   */
   foreignChange(cookieLines: readonly string[], browser: BrowserContext): Refusal | null
 }
 
 export interface AuthenticatorOptions {
   readonly tenants: ReadonlyMap<string, TenantConfig>
-  /** For tokens that carry no `tenant_id`; null: they are refused. */
+  /** The tenant of tokens without `tenant_id`; null: they are refused. */
   readonly defaultTenant: string | null
-  /** The current record of an API key; rejects when the store can't be asked. */
+  /** The current record of an API key. Rejects if the store can't be asked. */
   readonly apiKeyById: ApiKeyOptions['apiKeyById']
   /** The session of a token that names one. */
   readonly sessionById: RecordLookup<SessionRecord>
@@ -75,12 +79,14 @@ export class Authenticator {
   }
 
   /**
-   * Synchronous when memory has the data. Rejects when the store can't be asked.
+   * The caller by the first credential. Synchronous if memory has the data. Rejects if the store can't be
+   * asked.
    *
-   * An ambiguous header is refused even where another credential decides: an upstream may read it. An Authorization
-   * header of another scheme is ignored.
+   * An ambiguous header is refused even if another credential decides: an upstream that reads the second
+   * value would serve another caller than the one that was authorized. An Authorization header of another
+   * scheme is ignored.
    *
-   * @param cors of the route: a session cookie counts from pages of its origins too
+   * @param cors the policy of the route: a session cookie counts from pages of its origins too
    */
   authenticate(
     credentials: Credentials,
@@ -109,7 +115,7 @@ export class Authenticator {
   }
 }
 
-/** No context: a session cookie does not count. */
+/** The context of no browser: a session cookie does not count. */
 const NO_BROWSER: BrowserContext = { method: 'POST', rawHeaders: [], upgrade: true }
 
 function isAmbiguous(lines: readonly string[]): boolean {
@@ -121,9 +127,9 @@ const ended = new Refusal('token_invalid', 'The session of the token has ended. 
 type Caller = Principal | Refusal
 
 /**
- * A token that names a session (`sid`) counts only while that session has not ended. Sessions are read from memory under the
- * lease, as for cookies, so a request costs one lookup. The expiry of the session is not checked: no token is minted beyond
- * it, and its row is kept for longer.
+ * A token that names a session (`sid`) counts only while that session has not ended. Sessions are read from
+ * memory under the lease, as for cookies, so a request costs one lookup. The expiry of the session is not
+ * checked: no token is minted beyond it, and its row is kept for longer.
  */
 function requireLiveSession(
   caller: Caller,

@@ -1,11 +1,11 @@
 /**
  * Authentication by `Authorization: Bearer` (RFC 6750, section 2.1).
  *
- * Cache of verified tokens. Key: `Bearer`, a space and the whole token, as nothing less identifies what was verified.
- * Other spellings of the line are not keys: one token would evict all others. The token alone is no key either: a slice
- * is a new string each time and must be hashed again. Value: the claims, never a verdict; the times are checked at
- * every use. The cache lives as long as one configuration. Invalid tokens are not cached: one bad token has many
- * spellings, which would evict good ones.
+ * Cache of verified tokens. Key: `Bearer`, a space and the whole token, as nothing less identifies what was
+ * verified. Other spellings of the line are not keys: one token would evict all others. The token alone is no
+ * key either: a slice is a new string each time and must be hashed again. Value: the claims, never a verdict;
+ * the times are checked at every use. The cache lives as long as one configuration. Invalid tokens are not
+ * cached: one bad token has many spellings, which would evict good ones.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -22,7 +22,8 @@ import { KnownIssuers } from './unknown-issuer.ts'
 const unreadable = new Refusal('token_invalid', 'The Authorization header must be "Bearer" and one token.')
 
 /**
- * Verifies a token that the gateway did not issue. Null: the issuer is unknown. Rejects only on an internal fault.
+ * Verifies a token that the gateway did not issue. Null: the issuer is unknown. Rejects only on an internal
+ * fault.
  *
  * @param requestId of the first request that has the token, for the log; null: none
  */
@@ -34,7 +35,7 @@ interface BearerOptions extends TokenIssuers {
 
   /** ms since the epoch */
   readonly now: () => number
-  /** Bytes of the cache. */
+  /** The bytes of the cache. */
   readonly memory: number
   readonly lookups?: Lookups
 }
@@ -42,11 +43,14 @@ interface BearerOptions extends TokenIssuers {
 interface CachedToken {
   readonly line: string
   readonly verified: VerifiedToken
-  /** Monotonic ms: the signature must be verified again from then on, as its key may be withdrawn; Infinity: never. */
+  /**
+   * Monotonic ms: the signature must be verified again from then on, as its key may be withdrawn; Infinity:
+   * never.
+   */
   readonly until: number
 }
 
-/** Characters, of the token's signature. */
+/** The characters that are hashed, the last of the token's signature. */
 const HASHED = 16
 
 /** Tokens with the same hash replace each other in the cache; the whole line is always compared. */
@@ -59,7 +63,7 @@ export class BearerTokens {
   readonly #issuers: TokenIssuers
   readonly #known: KnownIssuers
   readonly #lookups: Lookups
-  /** By the hash of the line's end. */
+  /** The verified tokens, by the hash of the line's end. */
   readonly #verified: LruMap<CachedToken, number>
   /** Verifications in flight at the other issuer, by token: concurrent requests with one token share one. */
   readonly #pending = new Map<string, Promise<VerifiedToken | Refusal | null>>()
@@ -78,7 +82,7 @@ export class BearerTokens {
   }
 
   /**
-   * Null when the line has another scheme, which is not for the gateway.
+   * The caller of a token. Null if the line has another scheme, which is not for the gateway.
    *
    * @param requestId for the log
    */

@@ -1,5 +1,6 @@
 /**
- * The gateway's own token: a JWT (RFC 7519) signed with the tenant's HMAC secret. Sign-in and `seatgate token` mint it.
+ * The gateway's own token: a JWT (RFC 7519) signed with the tenant's HMAC secret. Sign-in and `seatgate
+ * token` mint it.
  */
 
 import { SignJWT } from 'jose'
@@ -12,7 +13,7 @@ import { matchesAlgorithm, isSigned, MAX_TOKEN, readJws } from './jws.ts'
 /** The issuers whose tokens are accepted. */
 export interface TokenIssuers {
   readonly tenants: ReadonlyMap<string, TenantConfig>
-  /** For tokens that carry no `tenant_id`; null: they are refused. */
+  /** The tenant of tokens without `tenant_id`; null: they are refused. */
   readonly defaultTenant: string | null
   /** Each `iss` whose tokens only the keys of that issuer verify; left out: none. */
   readonly reserved?: ReadonlySet<unknown>
@@ -27,10 +28,13 @@ const unverified = new Refusal(
   'The signature of the token is not valid, or its tenant is unknown.',
 )
 
-/** The same, where the token names an issuer. */
+/** The same for a token that names an issuer. */
 const unverifiedIssuer = new Refusal(unverified.code, unverified.detail)
 
-/** Nothing of the token is verified, and it may name an issuer. Most of a flood of bad tokens need not be read again. */
+/**
+ * Nothing of the token is verified, and it may name an issuer. Most of a flood of bad tokens need not be read
+ * again.
+ */
 export function mayNameIssuer(refusal: Refusal): boolean {
   return refusal === malformed || refusal === unverifiedIssuer
 }
@@ -41,8 +45,8 @@ const otherIssuer = new Refusal('token_invalid', 'The token names an issuer whos
  * Signs with the tenant's first secret.
  *
  * @param now ms since the epoch
- * @param lifetime ms, rounded up to whole seconds; the tenant's own when left out
- * @throws RangeError when the token would be longer than any that verifies
+ * @param lifetime ms, rounded up to whole seconds; left out: the tenant's own @throws RangeError if the token
+ *   would be longer than any that verifies
  */
 export async function mintToken(
   tenant: TenantConfig,
@@ -79,8 +83,8 @@ function claimsOf(tenant: TenantConfig, subject: TokenSubject, now: number, life
 }
 
 /**
- * Decodes the token and verifies its signature. `untimely` checks the times, so this result holds as long as the
- * configuration does.
+ * Decodes the token and verifies its signature. The result holds as long as the configuration does:
+ * `timeRefusal` checks the times.
  */
 export function verifyToken(text: string, issuers: TokenIssuers): VerifiedToken | Refusal {
   const jws = readJws(text)

@@ -1,6 +1,6 @@
 /**
- * A compact JWS (RFC 7515, section 7.1) in its one canonical spelling. Padding, white space, spare bits and duplicate
- * members, which common libraries accept, are refused here, so that one token has one text.
+ * A compact JWS (RFC 7515, section 7.1) in its one canonical spelling. Padding, white space, spare bits and
+ * duplicate members, which common libraries accept, are refused here, so that one token has one text.
  */
 
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
@@ -10,7 +10,7 @@ import { detachedText } from '../../lib/heap-size.ts'
 import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
 import { areSameBytes } from '../../lib/same-bytes.ts'
 
-/** Characters. Longer than any header line that the gateway accepts. */
+/** The most characters of a token, more than of any header line that the gateway accepts. */
 export const MAX_TOKEN = 16 * 1024
 
 /** A decoded token whose signature is not verified yet. */
@@ -20,13 +20,13 @@ interface Jws {
   /** Header parameter `alg` (RFC 7515, section 4.1.1); not checked. */
   readonly algorithm: unknown
   readonly payload: Readonly<Record<string, unknown>>
-  /** As in the text. No spelling but the canonical one passes the comparison of `isSigned`. */
+  /** The encoded signature, as received. `isSigned` accepts its canonical spelling alone. */
   readonly signature: string
 }
 
 /**
- * Header parameters that name or carry a key, or change the meaning of other parts. The gateway's own tokens have none,
- * so a token with one is refused (RFC 8725, sections 3.1 and 3.10).
+ * Header parameters that name or carry a key, or change the meaning of other parts. The gateway's own tokens
+ * have none, so a token with one is refused (RFC 8725, sections 3.1 and 3.10).
  */
 const REFUSED_PARAMETERS = [
   'crit',
@@ -41,10 +41,10 @@ const REFUSED_PARAMETERS = [
   'x5t#S256',
 ] as const
 
-/** Names for OpenSSL. */
+/** The hashes of the algorithms, as OpenSSL names them. */
 const HASHES = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' } as const
 
-/** Null for any other text. Never throws. */
+/** The parts of a token of the gateway. Null for any other text. Never throws. */
 export function readJws(text: string): Jws | null {
   if (text.length > MAX_TOKEN) return null
   const parts = text.split('.', 4)
@@ -59,7 +59,10 @@ export function readJws(text: string): Jws | null {
   return { signed, algorithm: header.algorithm, payload, signature }
 }
 
-/** The payload of a token that this gateway did not issue: its header is not read. Null for any other text. Never throws. */
+/**
+ * The payload of a token that this gateway did not issue: its header is not read. Null for any other text.
+ * Never throws.
+ */
 export function readPayload(text: string): Jws['payload'] | null {
   const [, payload, signature, ...more] = text.length > MAX_TOKEN ? [] : text.split('.', 4)
   return payload === undefined || signature === undefined || more.length > 0
@@ -75,7 +78,7 @@ interface Header {
 /** Most tokens share the header of the token before. The cached value depends on the text alone. */
 let lastHeader: Header | null = null
 
-/** Null for a header that no token of the gateway has. */
+/** The header of a token of the gateway. Null for any other. */
 function readHeader(text: string): Header | null {
   const header = decodeJsonObject(text)
   if (header === null || !isOurHeader(header)) return null
@@ -88,12 +91,19 @@ function isOurHeader(header: Readonly<Record<string, unknown>>): boolean {
   return typ === undefined || (typeof typ === 'string' && typ.toUpperCase() === 'JWT')
 }
 
-/** Whether the header matches the tenant's one algorithm, whatever `alg` the token claims (RFC 8725, section 3.1). */
+/**
+ * Whether the header matches the tenant's one algorithm, whatever `alg` the token claims (RFC 8725, section
+ * 3.1).
+ */
 export function matchesAlgorithm(jws: Jws, { algorithm }: TokenConfig): boolean {
   return jws.algorithm === algorithm
 }
 
-/** Whether one of the secrets made the signature (RFC 7515, section 5.2). @param jws one that matches the algorithm */
+/**
+ * Whether one of the secrets made the signature (RFC 7515, section 5.2).
+ *
+ * @param jws one that matches the algorithm
+ */
 export function isSigned({ signed, signature }: Jws, config: TokenConfig): boolean {
   return keysOf(config).some((key) => key.verifies(signed, signature))
 }
@@ -108,8 +118,8 @@ function keysOf(config: TokenConfig): readonly HmacKey[] {
 }
 
 /**
- * A secret for HMAC signatures of tokens (RFC 2104; RFC 7518, section 3.2), compared as text. jose verifies on another
- * thread, at several times the cost, which a flood of bad tokens would make the gateway pay.
+ * A secret for HMAC signatures of tokens (RFC 2104; RFC 7518, section 3.2), compared as text. jose verifies
+ * on another thread, at several times the cost, which a flood of bad tokens would make the gateway pay.
  */
 export class HmacKey {
   readonly #hash: (typeof HASHES)[TokenConfig['algorithm']]

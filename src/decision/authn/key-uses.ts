@@ -1,8 +1,11 @@
-/** The API keys that have authenticated since the last {@link KeyUses.take}, with the time of the first use since then. */
+/**
+ * The API keys that have authenticated since the last {@link KeyUses.take}, with the time of the first use
+ * since then.
+ */
 
 import type { KeyUse } from '../../../seats-admin/model/api-key.ts'
 
-/** All that a request reads: whether its key is noted already. */
+/** What a request reads of its key: whether its use is noted already. */
 export interface KeyMark {
   noted: boolean
 }
@@ -11,7 +14,7 @@ interface Noted extends KeyUse {
   readonly mark: KeyMark
 }
 
-/** Keys noted at a time. Further ones are noted after the next {@link KeyUses.take}. */
+/** The most keys between two calls of {@link KeyUses.take}. Further ones are noted after the next. */
 const MAX_KEYS = 100_000
 
 export class KeyUses {
@@ -22,7 +25,11 @@ export class KeyUses {
     return this.#noted.get(keyOf(tenant, id))?.mark ?? { noted: false }
   }
 
-  /** Called for a mark that is not noted. @param at ms since the epoch */
+  /**
+   * Notes a use, of a key whose mark is not set.
+   *
+   * @param at ms since the epoch
+   */
   note(mark: KeyMark, tenant: string, id: string, at: number): void {
     const key = keyOf(tenant, id)
     if (this.#noted.size >= MAX_KEYS || this.#noted.has(key)) return

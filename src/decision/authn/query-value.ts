@@ -1,6 +1,7 @@
 /**
- * The value of one parameter of a query. Servers read queries differently: by `&` alone or by `;` too, names with case or
- * without, with brackets around or behind them. A query that one of these readings could take for a second value is refused.
+ * The value of one parameter of a query. Servers read queries differently: by `&` alone or by `;` too, names
+ * with case or without, with brackets around or after them. A query that one of these readings could take for
+ * a second value is refused.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -19,20 +20,23 @@ const tooUnusual = new Refusal(
   'The query has more than 64 parameter names with escapes, brackets or other characters that servers read differently.',
 )
 
-/** Names that servers may read differently. Each takes some microseconds, before the caller is known. */
+/**
+ * The most names that servers may read differently. Each takes some microseconds, for a caller that is not
+ * authenticated yet.
+ */
 const MOST_UNUSUAL = 64
 /** Every server reads these alike, but for case. */
 const USUAL = /^[\w-]*$/
 
 /**
- * Percent-decoded. Null: the query has no such parameter by exactly this name.
+ * The value, percent-decoded. Null: the query has no parameter of exactly this name.
  *
  * @param query with its `?`, as received
  * @param name letters, digits, `_` and `-`
  */
 export function queryValue(query: string, name: string): string | null | Refusal {
   const folded = foldCase(name)
-  let found: string | null = null
+  let value: string | null = null
   let count = 0
   let unusual = 0
   for (const pair of query.slice(1).split('&'))
@@ -46,10 +50,10 @@ export function queryValue(query: string, name: string): string | null | Refusal
       if (!isUsual && !isReadAs(foldCase(own), folded)) continue
       // Only some readers separate parameters by a semicolon.
       if (++count > 1 || at > 0) return repeated
-      // With what stands behind a semicolon, which no id of a space has.
-      if (own === name) found = piece.includes('=') ? pair.slice(pair.indexOf('=') + 1) : ''
+      // With what follows a semicolon, which no id of a space has.
+      if (own === name) value = piece.includes('=') ? pair.slice(pair.indexOf('=') + 1) : ''
     }
-  return found === null ? null : (decoded(found) ?? malformed)
+  return value === null ? null : (decoded(value) ?? malformed)
 }
 
 function nameIn(piece: string): string {
@@ -62,9 +66,9 @@ function escaped(byte: string): string {
 }
 
 /**
- * Whether a server may take a name for another one, both in one case. PHP ends a name at `[` and NUL, trims it, and writes
- * `_` in place of space, dot and of a `[` that no `]` follows. Express (qs) and Rack leave out brackets that a name begins
- * with, Rack ends it at `]`, too, and qs with `allowDots` ends it at a dot.
+ * Whether a server may take a name for another one, both in one case. PHP ends a name at `[` and NUL, trims
+ * it, and writes `_` in place of space, dot and of a `[` that no `]` follows. Express (qs) and Rack leave out
+ * brackets that a name begins with, Rack ends it at `]`, too, and qs with `allowDots` ends it at a dot.
  */
 function isReadAs(name: string, wanted: string): boolean {
   if (name === wanted) return true
@@ -86,7 +90,10 @@ function isAscii(text: string): boolean {
   return !/[^\0-\x7f]/.test(text)
 }
 
-/** Null: not decodable. A `+` is a space in a form. Bytes beyond ASCII, each a character here, are those of UTF-8. */
+/**
+ * The decoded text; null: it can't be decoded. A `+` is a space in a form. Bytes beyond ASCII, each a
+ * character here, are those of UTF-8.
+ */
 function decoded(text: string): string | null {
   if (isAscii(text) && !text.includes('%') && !text.includes('+')) return text
   try {

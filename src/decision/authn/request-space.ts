@@ -1,6 +1,6 @@
 /**
- * The space of a request: from the `Space` header, or from the source that the route's table names. A `Space` header beside
- * another source must say the same.
+ * The space of a request: from the `Space` header, or from the source that the route's table names. A `Space`
+ * header beside another source must say the same.
  */
 
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
@@ -34,13 +34,13 @@ const otherSpelling = new Refusal(
 /** What the sources read beside the header `Space`. */
 interface SpaceContext {
   readonly params: PathParams
-  /** With the `?`, as received. */
+  /** The query with its `?`, as received. */
   readonly query: string
   /** The host of the request, as received; null: it names none. */
   readonly authority: string | null
 }
 
-/** That of the header `Space`. */
+/** The space in the header `Space`. */
 export function headerSpace({ space: lines }: Credentials): string | Refusal {
   const [value] = lines
   if (value === undefined) return missing
@@ -49,8 +49,8 @@ export function headerSpace({ space: lines }: Credentials): string | Refusal {
 }
 
 /**
- * The space by the route's source. A malformed header `Space` is refused whatever the source; one that is missing counts only
- * where it is the source.
+ * The space by the route's source. A malformed header `Space` is refused whatever the source; a missing one
+ * counts only if it is the source.
  */
 export function spaceOf(
   request: AuthorizationRequest,
@@ -67,7 +67,7 @@ export function spaceOf(
   return typeof header === 'string' && header !== value ? conflict : value
 }
 
-/** Null: the request has none. */
+/** The value that the source names. Null: the request has none. */
 function valueOf(
   { fields }: AuthorizationRequest,
   source: SpaceSource,
@@ -93,7 +93,11 @@ function fieldValue(lines: readonly string[] | 'other spelling'): string | null 
   return value?.includes(',') === true ? otherSpelling : value
 }
 
-/** Addresses have no labels. @param label 1 is the first */
+/**
+ * The label of the host; null: it has none, as an address.
+ *
+ * @param label 1 is the first
+ */
 function hostLabel(authority: string | null, label: number): string | null | Refusal {
   if (authority === null) return null
   const host = canonicalHost(authority)
@@ -101,7 +105,7 @@ function hostLabel(authority: string | null, label: number): string | null | Ref
   return isAddress(host) ? null : (host.split('.')[label - 1] ?? null)
 }
 
-/** Where a host decides, it must be the same to every reader. */
+/** The refusal of a host that readers may see differently, if the host decides. */
 export const ambiguousHost = new Refusal(
   'request_malformed',
   'The host of the request is neither a plain host name nor an address.',

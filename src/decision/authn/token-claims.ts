@@ -1,5 +1,6 @@
 /**
- * The claims of a token: payload → Principal and times. The payload must come from a token whose signature is verified.
+ * The claims of a token: payload → Principal and times. The payload must come from a token whose signature is
+ * verified.
  */
 
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
@@ -16,16 +17,19 @@ import {
   textsBytes,
 } from '../../lib/heap-size.ts'
 
-/** A token with a verified signature. {@link timeRefusal} says whether it is valid at a given time. */
+/** A token with a verified signature. {@link timeRefusal} says whether it is valid at a point in time. */
 export interface VerifiedToken {
   readonly principal: Principal
   /** Seconds since the epoch, from `exp`: the first moment at which the token is expired. */
   readonly expiresAt: number
-  /** Seconds since the epoch, from `nbf` and `iat`; -Infinity when the token has neither. */
+  /** Seconds since the epoch, from `nbf` and `iat`; -Infinity: the token has neither. */
   readonly validFrom: number
   /** Seconds of clock skew that are tolerated. */
   readonly leeway: number
-  /** Milliseconds after which the signature is verified again, as its key may be withdrawn; left out: never. */
+  /**
+   * Milliseconds after which the signature is verified again, as its issuer may withdraw the key; left out:
+   * never.
+   */
   readonly cacheFor?: number
 }
 
@@ -83,8 +87,8 @@ export function readClaims(payload: Payload, tenant: string, leeway: number): Ve
 }
 
 /**
- * Why the token is not valid at `now` (ms since the epoch); null: it is valid. Checked at every use (RFC 7519, section
- * 4.1.4 ff.).
+ * Why the token is not valid at `now` (ms since the epoch); null: it is valid. Checked at every use (RFC
+ * 7519, section 4.1.4 ff.).
  */
 export function timeRefusal(token: VerifiedToken, now: number): Refusal | null {
   const seconds = now / 1000
@@ -93,13 +97,16 @@ export function timeRefusal(token: VerifiedToken, now: number): Refusal | null {
   return null
 }
 
-/** Bytes of heap: the token, its cached authorization and its entry in a cache of tokens. See `lib/heap-size.ts`. */
+/**
+ * Bytes of heap that a token takes, with its cached authorization and its entry in a cache of tokens. See
+ * `lib/heap-size.ts`.
+ */
 export function verifiedBytes({ principal }: VerifiedToken): number {
   const { user, email, session, claims } = principal
   return VERIFIED + textsBytes([user, email ?? '', session ?? '']) + claimsBytes(claims)
 }
 
-/** Four objects, their numbers and the cache's entry. */
+/** The bytes of four objects, their numbers and the cache's entry. */
 const VERIFIED = 700
 /** An array that has grown has up to seventeen unused elements. */
 const LIST = 200
@@ -128,14 +135,15 @@ function isTime(value: unknown): value is number {
   return Number.isFinite(value)
 }
 
-/** -Infinity when the claim is absent; null when it is not a number. */
+/** The time; -Infinity: the claim is absent; null: it is not a number. */
 function optionalTime(value: unknown): number | null {
   if (value === undefined) return LONG_AGO
   return isTime(value) ? value : null
 }
 
 /**
- * Well-formed Unicode (RFC 7493, section 2.1): different lone surrogates become the same U+FFFD when encoded as UTF-8.
+ * Well-formed Unicode (RFC 7493, section 2.1): different lone surrogates become the same U+FFFD when encoded
+ * as UTF-8.
  */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed()

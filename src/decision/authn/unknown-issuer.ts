@@ -1,6 +1,7 @@
 /**
- * Says of a bearer token that nothing has verified which issuer it names, and the accepted one that was perhaps meant. Nothing
- * in such a token is proven: it decides on the text of the refusal alone.
+ * Explains the refusal of a bearer token that no key verifies: the issuer that the token names, and the
+ * accepted issuer with the most similar name. Nothing in such a token is proven: it decides on the text of
+ * the refusal alone.
  */
 
 import type { TenantConfig } from '../../config/config.ts'
@@ -8,35 +9,41 @@ import { Refusal } from '../../model/errors.ts'
 import { shownIssuer } from '../../model/issuer-user.ts'
 import { readPayload } from './jws.ts'
 
-/** Issuers that a token's is compared with, and characters of it: they bound the time of a refusal. */
+/**
+ * The most issuers that are compared with a token's, and the most characters of it: they bound the time of a
+ * refusal.
+ */
 const [MAX_COMPARED, MAX_LENGTH] = [200, 300]
-/** Characters of an accepted issuer that a token may lack which almost names it: a final slash, a scheme, a misspelled name. */
+/**
+ * The most characters of an accepted issuer that a similar text may lack: a final slash, a scheme, a
+ * misspelled name.
+ */
 const NEAR = 3
 
 export class KnownIssuers {
   readonly #accepted: ReadonlySet<string>
-  /** As written → in lower case. */
+  /** The accepted issuers as written → in lower case. */
   readonly #compared: ReadonlyMap<string, string>
-  /** Providers whose tokens are no bearer tokens. */
+  /** The providers that are for sign-in alone. */
   readonly #forSignIn: ReadonlySet<string>
   readonly #isOfOneTenant: boolean
 
   constructor(tenants: ReadonlyMap<string, Pick<TenantConfig, 'issuers' | 'oidc'>>) {
-    const found = [...tenants.values()].map(({ issuers = [], oidc }) => ({
+    const origins = [...tenants.values()].map(({ issuers = [], oidc }) => ({
       accepted: [
         ...issuers.map(({ issuer }) => issuer),
         ...(oidc?.acceptProviderTokens === true ? [oidc.issuer] : []),
       ],
       forSignIn: oidc === null ? [] : [oidc.issuer],
     }))
-    this.#accepted = new Set(found.flatMap(({ accepted }) => accepted))
+    this.#accepted = new Set(origins.flatMap(({ accepted }) => accepted))
     const compared = [...this.#accepted].slice(0, MAX_COMPARED)
     this.#compared = new Map(compared.map((each) => [each, each.toLowerCase()]))
-    this.#forSignIn = new Set(found.flatMap(({ forSignIn }) => forSignIn))
-    this.#isOfOneTenant = found.filter(({ accepted }) => accepted.length > 0).length === 1
+    this.#forSignIn = new Set(origins.flatMap(({ forSignIn }) => forSignIn))
+    this.#isOfOneTenant = origins.filter(({ accepted }) => accepted.length > 0).length === 1
   }
 
-  /** Null: the token names no issuer. */
+  /** The refusal with the issuer. Null: the token names no issuer. */
   refusalOf(token: string): Refusal | null {
     const iss = readPayload(token)?.['iss']
     return typeof iss === 'string' && iss !== '' ? new Refusal('token_invalid', this.#detailOf(iss)) : null
@@ -54,8 +61,9 @@ export class KnownIssuers {
   }
 
   /**
-   * If there are several tenants, only an issuer whose text the token has almost whole is named: a stranger does not learn whose issuers there are.
-   * The host is not enough, as providers have those of all their customers on one.
+   * The accepted issuer to name; null: none. If there are several tenants, it is named only to a sender whose
+   * token has almost all of its text. A stranger would otherwise learn which issuers the tenants have. A
+   * common host is not enough, as a provider has the issuers of all its customers on one host.
    */
   #nearest(iss: string): string | null {
     const named = iss.slice(0, MAX_LENGTH).toLowerCase()

@@ -1,4 +1,4 @@
-/** The buckets of one machine without Redis: its workers borrow of them through the primary. */
+/** The buckets of one machine without Redis. Its workers borrow from them through the primary. */
 
 import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
 import {
@@ -12,10 +12,10 @@ import {
 import { BoundedTable } from './bounded-table.ts'
 import { Bucket } from './bucket.ts'
 
-/** Buckets of one limit. */
+/** The most buckets of one limit. */
 const MAX_BUCKETS = 100_000
 
-/** The buckets of one limit, of which a reload may change the numbers. */
+/** The buckets of one limit. A reload may change its numbers. */
 interface Ledger {
   limit: RateLimit
   readonly buckets: BoundedTable<Bucket>

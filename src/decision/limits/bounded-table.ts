@@ -1,21 +1,23 @@
 /**
- * Entries by key, of several owners. A full one is forgotten where another key needs its place; one that was used is not, as it
- * would come back full. Where no place is free, the owner with the most entries makes room: keys of it share entries, by their hash.
- * They may be refused sooner, and none gets more than the limit. So no owner takes the places of others.
+ * Entries by key, of several owners. A full entry gives up its place to another key. A used one does not, as
+ * it would come back full, and its caller would get more than the limit. If no place is free, the owner with
+ * the most entries makes room: its keys share entries, by their hash. They may be refused sooner. So no owner
+ * takes the places of others.
  */
 
 import { createHash } from 'node:crypto'
 import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
 import { type Entry as Place, Ledger } from '../../lib/ledger.ts'
 
-/** Entries that are looked at for each one that finds the table full. */
+/** The entries that are examined for each key that has no place. */
 const LOOKED_AT = 8
-/** Keys of an owner that has no place share so many entries. */
+/** The shared entries of an owner that has no place for its keys. */
 const SHARED = 1024
 
 interface TableOptions<E> {
   /**
-   * @param key null: an entry that several keys of the owner share
+   * @param key null: several keys of the owner share the entry
+   *
    * @param like an entry whose tokens the new one must not exceed; null: a full one
    */
   readonly create: (key: string | null, owner: string, like: E | null) => E
@@ -34,9 +36,9 @@ interface Kept<E> {
 export class BoundedTable<E> {
   readonly #options: TableOptions<E>
   readonly #entries = new Map<string, Place<Kept<E>>>()
-  /** By owner, the oldest first. */
+  /** The places of each owner, the oldest first. */
   readonly #places = new Ledger<Kept<E>>()
-  /** Owner → slot → the entry that keys share. */
+  /** Owner → slot → shared entry. */
   readonly #shared = new Map<string, Map<number, E>>()
   #hand = this.#entries.values()
 
@@ -84,7 +86,7 @@ export class BoundedTable<E> {
     if (slots?.size === 0) this.#shared.delete(owner)
   }
 
-  /** Goes on where it stopped last time, so that each entry has its turn. */
+  /** Continues after the entry of the last call, so that each has its turn. */
   #forgetSome(): void {
     for (let looked = 0; looked < LOOKED_AT; looked++) {
       const { done, value } = this.#hand.next()
@@ -93,7 +95,7 @@ export class BoundedTable<E> {
     }
   }
 
-  /** The oldest key of the owner with the most shares an entry from now on. Not for an owner that has as many. */
+  /** Moves the oldest key of the owner with the most entries to a shared one, unless `owner` has as many. */
   #makeRoomFor(owner: string): void {
     const most = this.#places.greedierThan([owner])
     const oldest = most?.first ?? null

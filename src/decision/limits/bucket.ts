@@ -4,7 +4,7 @@ import type { Filling } from '../../model/rate-limit.ts'
 
 export class Bucket {
   tokens: number
-  /** Up to when `tokens` includes what was added. */
+  /** The time up to which `tokens` includes what was added. */
   #at: number
 
   constructor(tokens: number, now: number) {
@@ -12,7 +12,11 @@ export class Bucket {
     this.#at = now
   }
 
-  /** Adds what the time since the last call gives. @returns the tokens, a fraction */
+  /**
+   * Adds what the time since the last call gives.
+   *
+   * @returns the tokens, a fraction
+   */
   refill({ capacity, rate }: Filling, now: number): number {
     this.tokens = Math.min(capacity, this.tokens + Math.max(0, now - this.#at) * rate)
     this.#at = now

@@ -1,8 +1,10 @@
 /**
- * The keys of one rate limit in one process. Tokens come from a slice that was borrowed of the lender; without a lender, or
- * while it is away, from the process's own share. A request with a token in hand never waits.
+ * The keys of one rate limit in one process. Tokens come from a slice that the process has borrowed from the
+ * lender. Without a lender, or while it is away, they come from the process's own share. A request never
+ * waits while the process has a token.
  *
- * A borrowed token counts for {@link holdOf} ms, and goes back unless it is used: idle processes keep nothing of a bucket.
+ * A borrowed token counts for {@link holdOf} ms, and goes back if it is not used: idle processes keep no
+ * tokens.
  */
 
 import {
@@ -16,15 +18,15 @@ import {
 import { BoundedTable } from './bounded-table.ts'
 import { Bucket, waitFor } from './bucket.ts'
 
-/** Keys of one limit in a process, 300 bytes each. */
+/** The most keys of one limit in a process, 300 bytes each. */
 const MAX_KEYS = 100_000
 /** Milliseconds for which a borrowed token counts: a hundredth of the window, within these. */
 const MIN_HOLD = 50
 const MAX_HOLD = 1000
-/** Milliseconds by which Redis' clock may be behind, which has whole ones: an empty bucket asked too early has no token. */
+/** Milliseconds by which Redis' clock, which has whole ones, may be late: a bucket has no token before. */
 const CLOCK_STEP = 1
 
-/** The key must ask the lender. */
+/** The state of a key that must ask the lender. */
 export const ASK = -1
 
 export interface Surroundings {
@@ -42,7 +44,7 @@ class LimitedKey extends Bucket {
   readonly key: string | null
   /** Its tenant; '': none. */
   readonly owner: string
-  /** Borrowed tokens, and until when they count. */
+  /** The borrowed tokens, and monotonic ms until which they count. */
   held = 0
   heldUntil = 0
   /** Borrowed tokens to give back. */
@@ -73,7 +75,7 @@ class LimitedKey extends Bucket {
 export class LimitedKeys {
   readonly #around: Surroundings
   readonly #keys: BoundedTable<LimitedKey>
-  /** Those that may have borrowed tokens. */
+  /** The keys that may have borrowed tokens. */
   readonly #borrowers = new Set<LimitedKey>()
   /** A reload may change it. Buckets stay as they are, up to the new burst. */
   limit: RateLimit
@@ -102,14 +104,14 @@ export class LimitedKeys {
     return this.#keys.size
   }
 
-  /** Borrowed tokens in hand. */
+  /** The borrowed tokens that are not used yet. */
   get borrowed(): number {
     let sum = 0
     for (const { held } of this.#borrowers) sum += held
     return sum
   }
 
-  /** Parts that the limit is divided in at the moment; 1: one budget. */
+  /** The current number of parts of the limit; 1: one budget. */
   get shares(): number {
     const { lender, processes } = this.#around
     return lender?.up === true ? lender.shares : processes()
@@ -153,7 +155,10 @@ export class LimitedKeys {
     return this.#exchange(key)
   }
 
-  /** Asks the lender, together with all others that ask in this turn. Never rejects: {@link state} tells the result. */
+  /**
+   * Asks the lender, together with all others that ask in this turn. Never rejects: {@link state} tells the
+   * result.
+   */
   ask(key: LimitedKey): Promise<void> {
     key.waiting++
     return this.#exchange(key)
@@ -168,12 +173,12 @@ export class LimitedKeys {
     }
   }
 
-  /** Of this process alone. */
+  /** The filling of this process's own share. */
   get #share(): Filling {
     return shareOf(this.limit, this.#around.processes())
   }
 
-  /** Of the lender's bucket. */
+  /** The filling of the lender's bucket. */
   get #whole(): Filling {
     return shareOf(this.limit, this.#around.lender?.shares ?? 1)
   }
@@ -209,7 +214,7 @@ export class LimitedKeys {
     return key.refill(share, now)
   }
 
-  /** An entry of which the lender has the bucket is forgotten with what it has borrowed: those tokens are lost. */
+  /** If the lender has the bucket, the entry is forgotten with its borrowed tokens, which are lost. */
   #isForgettable(key: LimitedKey): boolean {
     const now = this.#around.now()
     if (key.loan !== null) return false
@@ -223,7 +228,7 @@ export class LimitedKeys {
   }
 
   #exchange(key: LimitedKey): Promise<void> {
-    // Those that ask in the same turn share the loan.
+    // Requests that ask in the same turn share the loan.
     key.loan ??= Promise.resolve().then(() => this.#borrow(key))
     return key.loan
   }
@@ -266,14 +271,19 @@ export class LimitedKeys {
     }
   }
 
-  /** In a flood a whole slice, which is used at once: none of it goes back. */
+  /**
+   * The tokens to ask for: in a flood a whole slice, which is used at once, so that none of it goes back.
+   */
   #wanted({ waiting, slice, batch }: LimitedKey): Pick<LoanRequest, 'need' | 'extra'> {
     if (waiting === 0) return { need: 0, extra: 0 }
     const need = Math.max(waiting, Math.min(batch, sliceOf(this.limit)))
     return { need, extra: Math.max(0, slice - need) }
   }
 
-  /** A lender that was away may have lost a bucket that was not full: this process answers for its share of it alone. */
+  /**
+   * The tokens of a new bucket. A lender that was away may have lost one that was not full: this process
+   * accounts for its share.
+   */
   #initial(key: LimitedKey, now: number): number {
     const { lender, processes } = this.#around
     const { capacity, rate } = this.#whole
@@ -295,9 +305,10 @@ export class LimitedKeys {
   }
 
   /**
-   * Doubles while several requests are refused in each pause, up to a slice for each process that asks: a flood costs the lender one
-   * exchange a slice. A caller that comes again when it was told to is not a flood, and gets the first token. A batch is a slice less
-   * than the bucket holds, so that it does not overflow meanwhile.
+   * Doubles while several requests are refused in each pause, up to a slice for each process that asks: a
+   * flood costs the lender one exchange a slice. A caller that obeys `Retry-After` is not a flood, and gets
+   * the first token. A batch is a slice less than the bucket holds, so that the bucket does not overflow
+   * before it is taken.
    */
   #batch({ refused, batch }: LimitedKey): number {
     if (refused <= 1) return refused === 1 ? batch : Math.max(1, batch >> 1)
@@ -306,13 +317,18 @@ export class LimitedKeys {
     return Math.max(1, Math.min(Math.max(2 * batch, refused), Math.floor(most)))
   }
 
-  /** Milliseconds. @param tokens that must come first @param room for tokens in the bucket */
+  /**
+   * Milliseconds.
+   *
+   * @param tokens that must come first
+   * @param room for tokens in the bucket
+   */
   #pause(tokens: number, room: number): number {
     const { rate } = this.#whole
     return Math.min(tokens / rate + CLOCK_STEP, room / rate)
   }
 
-  /** Processes that ask the lender. */
+  /** The number of processes that ask the lender. */
   get #borrowing(): number {
     const { lender, processes } = this.#around
     return processes() / (lender?.shares ?? 1)

@@ -1,6 +1,6 @@
 /**
- * The rate limits of one process. A request takes a token of each limit that its route names, or none at all. It never waits
- * while tokens are in hand, and otherwise for one exchange with the lender at most, as a rule.
+ * The rate limits of one process. A request takes a token of each limit that its route names, or none at all.
+ * It never waits while the process has tokens, and otherwise for one exchange with the lender as a rule.
  */
 
 import { createHash } from 'node:crypto'
@@ -9,15 +9,18 @@ import { type RateLimit, shareOf } from '../../model/rate-limit.ts'
 import { type Route, takesTenant } from '../../model/route.ts'
 import { ASK, LimitedKeys, type Part, type Surroundings } from './limited-keys.ts'
 
-/** Exchanges with the lender that one request waits for: others may take what was lent for it. */
+/**
+ * The most exchanges with the lender that one request waits for: others may take the tokens that were lent
+ * for it.
+ */
 const MAX_ROUNDS = 8
-/** Milliseconds after which a request may come again that lost all of these. */
+/** Milliseconds of `Retry-After` for a request that lost all of these. */
 const RETRY = 1000
 /** Milliseconds between rounds in which unused tokens go back. */
 const GIVE_BACK_EVERY = 250
 
-/** What a request needs to be counted. */
-export interface Counted {
+/** The parts of a request that its limits depend on. */
+export interface LimitedRequest {
   readonly route: Route
   /** Null: the route is public. */
   readonly principal: Principal | null
@@ -47,7 +50,7 @@ export class RateLimiter {
     this.#around = around
   }
 
-  /** Keeps the buckets of limits that stay. Ends those of the others. */
+  /** Takes new limits. The buckets of limits that stay are kept, the others end. */
   configure(limits: readonly RateLimit[]): void {
     const names = new Set(limits.map(({ name }) => name))
     for (const name of this.#limits.keys()) if (!names.has(name)) this.#limits.delete(name)
@@ -65,17 +68,17 @@ export class RateLimiter {
     clearInterval(this.#givingBack ?? undefined)
   }
 
-  /** Limits that this process enforces by its own share at the moment. */
+  /** The number of limits that this process enforces by its own share now. */
   get shared(): number {
     return [...this.#limits.values()].filter(({ shares }) => shares > 1).length
   }
 
-  /** Processes that the limits are divided by where they can't be shared. */
+  /** The number of processes that a limit is divided by if it can't be shared. */
   get processes(): number {
     return this.#around.processes()
   }
 
-  /** Borrowed tokens in hand. */
+  /** The borrowed tokens that are not used yet. */
   get borrowed(): number {
     return this.#sum(({ borrowed }) => borrowed)
   }
@@ -95,17 +98,17 @@ export class RateLimiter {
   }
 
   /**
-   * Takes a token of each limit of the route. Null: the route has none. A promise where the lender is asked; it never rejects,
-   * and a decision made before it may be out of date afterwards.
+   * Takes a token of each limit of the route. Null: the route has none. A promise if the lender is asked: it
+   * never rejects, and a decision from before it may be out of date after it.
    */
-  take(counted: Counted): RateLimitVerdict | null | Promise<RateLimitVerdict> {
-    const parts = this.#partsOf(counted)
+  take(request: LimitedRequest): RateLimitVerdict | null | Promise<RateLimitVerdict> {
+    const parts = this.#partsOf(request)
     return parts.length === 0 ? null : this.#attempt(parts, MAX_ROUNDS)
   }
 
-  /** As {@link take}, for a request that was counted before: takes no token, and counts no refusal. */
-  look(counted: Counted): RateLimitVerdict | null | Promise<RateLimitVerdict> {
-    const parts = this.#partsOf(counted)
+  /** The same verdict for a request that was counted before: takes no token, and counts no refusal. */
+  look(request: LimitedRequest): RateLimitVerdict | null | Promise<RateLimitVerdict> {
+    const parts = this.#partsOf(request)
     if (parts.length === 0) return null
     const now = this.#around.now()
     const asking = parts.filter(({ keys, key }) => keys.state(key, now) === ASK)
@@ -113,15 +116,15 @@ export class RateLimiter {
     return Promise.all(asking.map(({ keys, key }) => keys.inquire(key))).then(() => this.#seen(parts))
   }
 
-  #partsOf(counted: Counted): Part[] {
-    const { rateLimits } = counted.route
+  #partsOf(request: LimitedRequest): Part[] {
+    const { rateLimits } = request.route
     if (rateLimits === null) return []
-    const isForeign = isOfOtherTenant(counted)
+    const isForeign = isOfOtherTenant(request)
     return rateLimits.flatMap((limit): Part[] => {
       const keys = this.#limits.get(limit.name)
       // A reload may have removed the limits of a request that was matched before.
       if (keys === undefined || (isForeign && keys.limit.per === 'route')) return []
-      return [{ keys, key: keys.find(keyOf(keys.limit, counted), ownerOf(keys.limit, counted)) }]
+      return [{ keys, key: keys.find(keyOf(keys.limit, request), ownerOf(keys.limit, request)) }]
     })
   }
 
@@ -183,16 +186,19 @@ function verdictOf(
   return { exceeded, retryAfter, lines: rateLimitLines(parts, now, exceeded, retryAfter) }
 }
 
-/** Longer keys are hashed: a token's `sub` may be long. */
+/** The most characters of a key. Longer ones are hashed: a token's `sub` may be long. */
 const MAX_KEY = 64
 
-/** Such a caller is refused, and must not use up what the callers of the route's tenant share. */
-function isOfOtherTenant({ route, principal }: Counted): boolean {
+/**
+ * Whether the route refuses the caller for its tenant. Such a caller could otherwise use up the tokens that
+ * the callers of the route's tenant share, and lock them out.
+ */
+function isOfOtherTenant({ route, principal }: LimitedRequest): boolean {
   return principal !== null && !takesTenant(route, principal.tenant)
 }
 
 /** The callers of a public route are their addresses. */
-function keyOf({ per }: RateLimit, { route, principal, address }: Counted): string {
+function keyOf({ per }: RateLimit, { route, principal, address }: LimitedRequest): string {
   if (per === 'route') return hashed(`r ${route.id}`)
   if (per === 'address' || principal === null) return `a ${address()}`
   const { tenant, user, method } = principal
@@ -201,7 +207,7 @@ function keyOf({ per }: RateLimit, { route, principal, address }: Counted): stri
 }
 
 /** Addresses and routes belong to no tenant. */
-function ownerOf({ per }: RateLimit, { principal }: Counted): string {
+function ownerOf({ per }: RateLimit, { principal }: LimitedRequest): string {
   return per === 'route' || per === 'address' || principal === null ? '' : principal.tenant
 }
 
@@ -211,11 +217,13 @@ function hashed(key: string): string {
 }
 
 /**
- * The header fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): lists of structured fields
- * (RFC 9651). `q` and `w` are the limit's own. `r` is what the key has, `t` the seconds until it has one more. Where the limit
- * is divided, `q` is the share of this process, and `seatgate-shares` the number of shares.
+ * The header fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): lists of
+ * structured fields (RFC 9651). `q` and `w` are the limit's own. `r` is what the key has, `t` the seconds
+ * until it has one more. If the limit is divided, `q` is the share of this process, and `seatgate-shares` the
+ * number of shares.
  *
- * @param exceeded the limit that refuses the request; null: it passes @param retryAfter ms after which it may come again
+ * @param exceeded the limit that refuses the request; null: it passes
+ * @param retryAfter ms after which it may come again
  */
 function rateLimitLines(
   parts: readonly Part[],

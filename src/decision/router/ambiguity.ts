@@ -1,4 +1,4 @@
-/** Which parts of a path that two servers could read differently a route takes. One that it does not take is refused. */
+/** Refuses the parts of a path that two servers could read differently, unless the route accepts them. */
 
 import { Refusal } from '../../model/errors.ts'
 import type { Route } from '../../model/route.ts'
@@ -13,9 +13,9 @@ const hiddenSeparator = new Refusal(
 )
 
 /**
- * Null: the route takes the path as it is. The ids of built-in endpoints (`/v1/users/{sub}`) come from elsewhere and have any
- * characters: the gateway decodes such a segment itself, once, so that no other server reads the path. Dot segments are
- * refused before, also those that only `%2F` makes.
+ * Null: the route takes the path as it is. The ids of built-in endpoints (`/v1/users/{sub}`) come from
+ * elsewhere and have any characters: the gateway decodes such a segment itself, once, so that no other server
+ * reads the path. Dot segments are refused before, also those that only `%2F` makes.
  *
  * @param route null: no entry matches
  * @param exceptions of the route's upstream

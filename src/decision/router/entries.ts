@@ -1,4 +1,7 @@
-/** Makes the routes of entries and puts them into the trees of their hosts, with the built-in routes beside them. */
+/**
+ * Makes the routes of entries and puts them into the trees of their hosts, with the built-in routes beside
+ * them.
+ */
 
 import type { RouteEntry } from '../../config/config.ts'
 import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
@@ -18,7 +21,7 @@ import {
 import { insert, isFree, type Node } from './tree.ts'
 
 interface UpstreamPaths extends PathExceptions {
-  /** Put before forwarded paths; left out: nothing. */
+  /** The text before forwarded paths; left out: none. */
   readonly basePath?: string
 }
 
@@ -27,7 +30,9 @@ export type Upstreams = ReadonlyMap<string, UpstreamPaths>
 export interface PlacedEntry {
   readonly route: Route
   readonly pattern: Pattern
-  /** The prefix alone, which a `/*` behind it stands for too unless another entry does; null: there is none. */
+  /**
+   * The prefix alone, which a `/*` after it matches too unless another entry does; null: there is no prefix.
+   */
   readonly bare: Pattern | null
 }
 
@@ -39,10 +44,10 @@ export class Entries {
   readonly #upstreams: Upstreams
   readonly #builtIn: readonly { readonly route: Route; readonly pattern: Pattern }[]
   readonly #builtInPatterns: readonly Pattern[]
-  /** Also of entries that several branches have. A text: the fault. */
+  /** The result of each entry, which several branches may have. A text: the fault. */
   readonly #compiled = new Map<RouteEntry, PlacedEntry | string>()
   readonly #faulty = new Set<RouteEntry>()
-  /** By key: tables that say the same share one. */
+  /** The policies by key: tables with the same policy share one. */
   readonly #policies = new Map<string, CorsPolicy>()
 
   constructor(upstreams: Upstreams, builtIn: readonly Route[]) {
@@ -51,7 +56,7 @@ export class Entries {
     this.#builtInPatterns = [...new Set(builtIn.map(({ path }) => path))].map(trustedPattern)
   }
 
-  /** Inserts the entry; returns a sentence where it can't. */
+  /** Inserts the entry. A sentence: it can't be inserted. */
   place(branch: Branch, entry: RouteEntry): PlacedEntry | string {
     const placed = this.#place(branch, entry)
     if (typeof placed === 'string') this.#faulty.add(entry)
@@ -62,7 +67,7 @@ export class Entries {
     const compiled = this.#compile(entry)
     if (typeof compiled === 'string') return compiled
     const { route, pattern, bare } = compiled
-    // The entry `/` behind a prefix is the prefix itself, with a final slash and without.
+    // The entry `/` of a table with a prefix is the prefix itself, with a final slash and without.
     const patterns = bare !== null && entry.path === '/' ? [pattern, bare] : [pattern]
     for (const each of patterns) {
       if (builtIn && this.#collides(each)) return COLLISION
@@ -79,7 +84,7 @@ export class Entries {
     insertBare(root, placed)
   }
 
-  /** Without those of faulty entries. */
+  /** The routes of the entries, without those of faulty ones. */
   routesOf(entries: readonly RouteEntry[]): Route[] {
     return entries.flatMap((entry) => {
       const compiled = this.#compiled.get(entry)
@@ -115,7 +120,10 @@ function compile(entry: RouteEntry, upstream: UpstreamPaths, cors: CorsPolicy | 
   return { route: routeOf(entry, upstream.basePath ?? '', cors), pattern, bare }
 }
 
-/** All are looked at before one is inserted, so that their order does not matter. */
+/**
+ * Inserts the bare prefixes that are free. All are examined before one is inserted, so that their order does
+ * not matter.
+ */
 function insertBare(root: Node, placed: readonly PlacedEntry[]): void {
   const free = placed.flatMap(({ route, pattern, bare }) => {
     const isRest = pattern.segments.at(-1)?.kind === 'rest'

@@ -1,7 +1,7 @@
 /**
- * Warnings for entries whose other methods fall back to an entry that requires less. With `GET /v1/admin/x: admin:x`
- * beside `ANY /v1/*: public`, `POST /v1/admin/x` is public, perhaps unintentionally. An entry for the method at the
- * narrower path resolves the warning. Checked at load time.
+ * Warnings for entries whose other methods fall back to an entry that requires less. With `GET /v1/admin/x:
+ * admin:x` beside `ANY /v1/*: public`, `POST /v1/admin/x` is public, perhaps unintentionally. An entry for
+ * the method at the narrower path resolves the warning. Checked at load time.
  */
 
 import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
@@ -10,13 +10,16 @@ import type { Requirement, Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import { find, type Leaf, type Node, placedIn } from './tree.ts'
 
-/** Of a file. Bounds the output: further warnings of this kind add nothing. */
+/** The most warnings of a file: further ones add nothing. */
 const MAX_WARNINGS = 100
-/** Methods that stand for `ANY`. HEAD follows GET; OPTIONS is public on purpose where it is allowed at all. */
+/**
+ * The methods that represent `ANY`. HEAD follows GET; OPTIONS is public on purpose where it is allowed at
+ * all.
+ */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** A segment that equals no static segment: no path contains a NUL. */
 const UNMATCHED = '\0'
-/** Segments that stand for `*`. */
+/** The segments that represent `*`. */
 const SAMPLE_RESTS = [[''], ...[1, 2, 3, 4, 5, 6].map((depth) => Array<string>(depth).fill(UNMATCHED))]
 
 /** @param patterns of `routes`, in the same order */
@@ -49,8 +52,8 @@ export function fallbacks(root: Node, routes: readonly Route[], patterns: readon
 type Visit = (leaf: Leaf, path: readonly string[]) => void
 
 /**
- * Visits the leaves that matching tries after the pattern's own, each with a path that both match. At the first segment
- * that differs they are wider; behind it they may be narrower.
+ * Visits the leaves that matching tries after the pattern's own, each with a path that both match. At the
+ * first segment that differs they are wider; after it they may be narrower.
  */
 function visitWider(
   node: Node,
@@ -87,8 +90,8 @@ function visitBelow(node: Node, path: readonly string[], visit: Visit): void {
 }
 
 /**
- * Sample paths for the segments. A `*` gets an empty path and several depths, as narrower entries may match some
- * depths.
+ * Sample paths for the segments. A `*` gets an empty path and several depths, as narrower entries may match
+ * some depths.
  */
 function samplePaths(segments: readonly Segment[]): string[][] {
   const before = segments.filter(({ kind }) => kind !== 'rest').map(textOf)
@@ -119,7 +122,10 @@ function collect(
   }
 }
 
-/** The strength of a requirement: public, authenticated, a permission, `*`. Two permissions have the same rank. */
+/**
+ * The strength of a requirement: public, authenticated, a permission, `*`. Two permissions have the same
+ * rank.
+ */
 function strength(requirement: Requirement): number {
   if (requirement === 'public') return 0
   if (requirement === 'authenticated') return 1

@@ -1,6 +1,6 @@
 /**
- * The trees of a route table by host. A host has one tree, with the entries of all tables that name it, so that a lookup
- * costs the same whatever the number of hosts.
+ * The trees of a route table by host. A host has one tree, with the entries of all tables that name it, so
+ * that a lookup costs the same whatever the number of hosts.
  */
 
 import type { RouteEntry } from '../../config/config.ts'
@@ -9,7 +9,7 @@ import { hostMatches, wildcardOf } from '../../model/host.ts'
 import { Node } from './tree.ts'
 
 export class HostRoots {
-  /** Those that a table or `api_hosts` names; `*.` for one label. */
+  /** The names that a table or `api_hosts` has; `*.` for one label. */
   readonly names: readonly string[]
   readonly #exact: ReadonlyMap<string, Node>
   readonly #wildcards: ReadonlyMap<string, Node>
@@ -20,12 +20,16 @@ export class HostRoots {
     this.#wildcards = new Map([...roots].filter(([name]) => isWildcard(name)))
   }
 
-  /** Of all names. */
+  /** The roots of all names. */
   get roots(): Node[] {
     return [...this.#exact.values(), ...this.#wildcards.values()]
   }
 
-  /** Null: no table names the host. @param host canonical */
+  /**
+   * The root of the host. Null: no table names it.
+   *
+   * @param host canonical
+   */
   find(host: string): Node | null {
     const exact = this.#exact.get(host)
     if (exact !== undefined || this.#wildcards.size === 0) return exact ?? null
@@ -39,13 +43,17 @@ export interface Branch {
   /** Null: the hosts that no table names. */
   readonly names: (string | null)[]
   readonly root: Node
-  /** In the order of the tables. */
+  /** The entries in the order of the tables. */
   readonly entries: readonly RouteEntry[]
   /** The built-in endpoints answer on them. */
   readonly builtIn: boolean
 }
 
-/** The first is that of hosts that no table names. @param apiHosts hosts of built-in endpoints; null: all */
+/**
+ * The branches. The first is for the hosts that no table names.
+ *
+ * @param apiHosts hosts of built-in endpoints; null: all
+ */
 export function branchesOf(entries: readonly RouteEntry[], apiHosts: readonly string[] | null): Branch[] {
   const byHost = new Map<string | null, RouteEntry[]>([[null, []]])
   for (const entry of entries)
@@ -62,7 +70,10 @@ export function branchesOf(entries: readonly RouteEntry[], apiHosts: readonly st
   return [...branches.values()]
 }
 
-/** Numbers lists of entries. The entries of one table have one list of hosts, so that few numbers tell them apart. */
+/**
+ * Numbers lists of entries. The entries of one table have one list of hosts, so that few numbers tell them
+ * apart.
+ */
 class Groups {
   readonly #numbers = new Map<unknown, number>()
 
@@ -76,7 +87,7 @@ function isWildcard(name: string): boolean {
   return name.startsWith('*.')
 }
 
-/** Null where no table names a host: every host has the first tree. */
+/** The roots by host. Null: no table names a host, and every host has the first tree. */
 export function hostRoots(branches: readonly Branch[]): HostRoots | null {
   const roots = new Map<string, Node>()
   for (const { names, root } of branches) for (const name of names) if (name !== null) roots.set(name, root)

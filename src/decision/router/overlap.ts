@@ -1,7 +1,7 @@
 /**
- * Warnings for entries that cross: some requests match both, and neither entry is narrower, as with `/a/{x}` and
- * `/{y}/b` at `/a/b`. The first segment that differs decides, perhaps unintentionally. Entries that require the same and
- * lead to the same upstream need no warning. Checked at load time.
+ * Warnings for entries that cross: some requests match both, and neither entry is narrower, as with `/a/{x}`
+ * and `/{y}/b` at `/a/b`. The first segment that differs decides, perhaps unintentionally. Entries that
+ * require the same and lead to the same upstream need no warning. Checked at load time.
  */
 
 import type { Warning } from '../../config/faults.ts'
@@ -9,7 +9,7 @@ import type { Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import { type Leaf, type Node, placedIn } from './tree.ts'
 
-/** Of a file. Bounds the output: further warnings add nothing. Those of one table, accepted perhaps, hide none of another. */
+/** The most warnings of a file: further ones add nothing. Those of one table, perhaps accepted, hide none of another. */
 const MAX_WARNINGS = 100
 
 /** @param patterns of `routes`, in the same order */
@@ -22,22 +22,22 @@ export function overlaps(root: Node, routes: readonly Route[], patterns: readonl
     if (count >= MAX_WARNINGS || place === null) continue
     const crossed = new Set<Route>()
     cross(root, patterns[index]?.segments ?? [], 0, false, (leaf) => collect(leaf, route, crossed))
-    const found = [...crossed].filter((other) => !answersAlike(route, other))
-    for (const other of found)
+    const others = [...crossed].filter((other) => !answersAlike(route, other))
+    for (const other of others)
       warnings.push({
         code: 'crossing_entries',
         place,
         message: warning(route, other),
         about: { group: precedence(route, other), subject: `${route.id} before ${other.path}` },
       })
-    counts.set(place.file, count + found.length)
+    counts.set(place.file, count + others.length)
   }
   return warnings
 }
 
 /**
- * Walks the common part of the segments and the tree. Each pair is visited once: from the entry that is narrower at the
- * first segment that differs. It crosses the other where it is wider at a later one.
+ * Walks the common part of the segments and the tree. Each pair is visited once: from the entry that is
+ * narrower at the first segment that differs. It crosses the other where it is wider at a later one.
  */
 function cross(
   node: Node,

@@ -1,6 +1,6 @@
 /**
- * Parses the request target once. Matching and forwarding use the same string, so that the upstream can't see another
- * path than the one that was decided on.
+ * Parses the request target once. Matching and forwarding use the same string, so that the upstream can't see
+ * another path than the one that was decided on.
  */
 
 import { areEscapesUtf8 } from '../../config/static-path.ts'
@@ -10,18 +10,18 @@ import { isSameAuthority } from '../../model/host.ts'
 export interface RequestTarget {
   /** Normalised path, beginning with `/`. */
   readonly path: string
-  /** With its `?`, as received; '' when the target has none. */
+  /** The query with its `?`, as received; '': the target has none. */
   readonly query: string
   /** Host and port of an absolute-form target; null: the target has the origin-form. */
   readonly authority: string | null
   /**
-   * A segment has a `;` or `%3B`: many servers cut parameters off there. The route's upstream says whether it is
-   * accepted.
+   * A segment has a `;` or `%3B`: many servers cut parameters off there. The route's upstream says whether it
+   * is accepted.
    */
   readonly semicolon: boolean
   /**
-   * A segment has a `%2F`. Matching treats it as part of the segment, and forwarding keeps it; a server that decodes it
-   * sees two segments. The route's upstream says whether it is accepted.
+   * A segment has a `%2F`. Matching treats it as part of the segment, and forwarding keeps it; a server that
+   * decodes it sees two segments. The route's upstream says whether it is accepted.
    */
   readonly encodedSlash: boolean
   /** A segment has an encoded backslash or control character, which no upstream gets. See `ambiguity.ts`. */
@@ -43,10 +43,10 @@ const emptySegment = ambiguous('The path has an empty segment.')
 const dotSegment = ambiguous('The path has a dot segment.')
 
 /**
- * Parses origin-form and absolute-form (RFC 9112, sections 3.2.1 and 3.2.2). An absolute-form target must name the host
- * that `Host` names, as the request would otherwise have two hosts: the same name, in whatever case and with a final dot or not,
- * and the same port as written, since only the scheme's default could be left out, and the gateway does not take the scheme from
- * the target.
+ * Parses origin-form and absolute-form (RFC 9112, sections 3.2.1 and 3.2.2). An absolute-form target must
+ * name the host that `Host` names, as the request would otherwise have two hosts: the same name, in whatever
+ * case and with a final dot or not, and the same port as written, since only the scheme's default could be
+ * left out, and the gateway does not take the scheme from the target.
  *
  * @param host the value of Host; null: not compared
  * @param most bytes
@@ -85,8 +85,8 @@ function absoluteForm(
 }
 
 /**
- * For the record of an unreadable target: its path as received, without query, host and userinfo. A final `#` stands for
- * a fragment, so that the record is as unreadable as the target.
+ * For the record of an unreadable target: its path as received, without query, host and userinfo. A final `#`
+ * stands for a fragment, so that the record is as unreadable as the target.
  */
 export function unreadPath(target: string): string {
   const end = target.search(/[?#]/)
@@ -97,8 +97,8 @@ export function unreadPath(target: string): string {
 }
 
 /**
- * Decodes escapes of unreserved characters and gives other escapes upper-case hex (RFC 3986, section 6.2.2); nothing
- * else. Of a pattern: it is for upstreams, which get no encoded backslash or control character.
+ * Decodes escapes of unreserved characters and gives other escapes upper-case hex (RFC 3986, section 6.2.2);
+ * nothing else. It is for patterns: upstreams get no encoded backslash or control character.
  */
 export function normalise(path: string): string | Refusal {
   const plain = normalised(path, path.includes('%'))
@@ -114,14 +114,14 @@ function normalised(path: string, escapes: boolean): string | Refusal {
 const SLASH = 0x2f
 const SEMICOLON = 0x3b
 const BACKSLASH = 0x5c
-/** Of a path with normalised escapes. */
+/** Encoded separators in a path with normalised escapes. */
 const HIDDEN_SEPARATOR = /%(?:[01][0-9A-F]|7F|5C)/
 const HASH = 0x23
 const DOT = 0x2e
 
 /**
- * A segment that is `.` or `..` after `%2F` is decoded, or that has `%3B` for the `;` of {@link isDotSegment}. The
- * input has its dots decoded and its hex digits in upper case.
+ * A segment that is `.` or `..` after `%2F` is decoded, or that has `%3B` for the `;` of {@link
+ * isDotSegment}. The input has its dots decoded and its hex digits in upper case.
  */
 const HIDDEN_DOT_SEGMENT = /(?:\/|%2F)\.\.?(?:\/|%2F|;|%3B|$)/
 

@@ -1,6 +1,6 @@
 /**
- * Route patterns: `/v1/trainings/{id}`, `/files/*`. Parsed at load time; a pattern that no request can match is a
- * fault.
+ * Route patterns: `/v1/trainings/{id}`, `/files/*`. Parsed at load time; a pattern that no request can match
+ * is a fault.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -31,7 +31,10 @@ export const NO_EXCEPTIONS: PathExceptions = Object.freeze({
   allowEncodedSlashes: false,
 })
 
-/** @param upstreams the exceptions of each, by name @returns none for a route of the gateway itself */
+/**
+ * @param upstreams the exceptions of each, by name
+ * @returns none for a route of the gateway itself
+ */
 export function exceptionsOf(
   upstreams: ReadonlyMap<string, PathExceptions>,
   { target }: Pick<Route, 'target'>,
@@ -70,7 +73,10 @@ function readSegment(text: string, last: boolean): Segment | string {
   return { kind: 'static', text }
 }
 
-/** Static segments are compared with a normalised path: a segment that normalising changes or refuses can't match. */
+/**
+ * Static segments are compared with a normalised path: a segment that normalising changes or refuses can't
+ * match.
+ */
 function unreachable(segments: readonly Segment[], allowed: PathExceptions): string | null {
   const text = `/${segments.map((each) => (each.kind === 'static' ? each.text : 'x')).join('/')}`
   const written = normalise(text)
@@ -103,7 +109,8 @@ export function covers(outer: Pattern, inner: Pattern): boolean {
 
 /**
  * Whether the pattern's `*` stands exactly where the other pattern has only parameters: `/v1/seats/*` and
- * `/v1/seats/{id}`. Such a `*` means the other pattern's own paths. A wider one, `/v1/*`, means all that is left.
+ * `/v1/seats/{id}`. Such a `*` means the other pattern's own paths. A wider one, `/v1/*`, means all that is
+ * left.
  */
 export function restEqualsParams(pattern: Pattern, other: Pattern): boolean {
   const before = pattern.segments.slice(0, -1)

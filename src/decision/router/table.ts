@@ -1,7 +1,7 @@
 /**
- * The compiled route table: a tree of segments for each set of hosts with the same entries. A lookup costs the depth of the
- * path, not the number of routes or hosts. At each segment, a static one beats `{param}`, which beats `*`. An entry that lacks
- * the method gives way to the next that has it.
+ * The compiled route table: a tree of segments for each set of hosts with the same entries. A lookup costs
+ * the depth of the path, not the number of routes or hosts. At each segment, a static one beats `{param}`,
+ * which beats `*`. An entry that lacks the method gives way to the next that has it.
  */
 
 import { isOwnPermission } from '../../../seats-admin/model/permission.ts'
@@ -22,9 +22,11 @@ export interface Match {
 }
 
 export class RouteTable {
-  /** In the order of the tables; built-in routes last. */
+  /** The routes in the order of the tables; built-in ones last. */
   readonly routes: readonly Route[]
-  /** Of the hosts that no table names. For questions about all requests at once; see `access/`. */
+  /**
+   * The root for the hosts that no table names. Questions about all requests at once read it; see `access/`.
+   */
   readonly root: Node
   /** Null: no table names a host, and all hosts have the same entries. */
   readonly hosts: HostRoots | null
@@ -41,7 +43,10 @@ export class RouteTable {
     return this.hosts.find(host) ?? this.root
   }
 
-  /** @param path normalised @param host canonical; null: the request names none */
+  /**
+   * @param path normalised
+   * @param host canonical; null: the request names none
+   */
   match(method: string, path: string, host: string | null = null): Match | null {
     // A response to TRACE repeats the request's credentials (RFC 9110, section 9.3.8): no entry matches it.
     if (method === 'TRACE') return null
@@ -51,7 +56,10 @@ export class RouteTable {
     return { route: placed.route, params: new PathParams(placed.names, values) }
   }
 
-  /** Methods of all entries that match the path; empty: no entry matches. For `Allow` (RFC 9110, section 10.2.1). */
+  /**
+   * The methods of all entries that match the path, for `Allow`; empty: no entry matches (RFC 9110, section
+   * 10.2.1).
+   */
   allowedMethods(path: string, host: string | null = null): string[] {
     return allowedMethods(this.rootOf(host), path)
   }
@@ -140,8 +148,8 @@ function faultOf({ method, prefix = '', path, place }: RouteEntry, message: stri
   return { place, message: `${method} ${prefix}${path}: ${message}` }
 }
 
-function distinct<F extends Fault>(found: readonly F[]): F[] {
-  return [...new Map(found.map((each) => [formatFault(each), each])).values()]
+function distinct<F extends Fault>(faults: readonly F[]): F[] {
+  return [...new Map(faults.map((each) => [formatFault(each), each])).values()]
 }
 
 function warningsOf({ root }: Branch, placed: readonly PlacedEntry[]): Warning[] {

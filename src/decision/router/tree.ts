@@ -11,7 +11,7 @@ export interface Leaf {
 
 /** A route in the tree, with the names of its variable segments. */
 interface Placed {
-  /** Null only in {@link NOT_ALLOWED}. */
+  /** The route; null only in {@link NOT_ALLOWED}. */
   readonly route: Route | null
   readonly names: readonly string[]
 }
@@ -60,7 +60,10 @@ const COMMON_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PU
 /** Occupies the other methods of a built-in path, so that no wider entry of a table matches there. */
 const NOT_ALLOWED: Placed = Object.freeze({ route: null, names: [] })
 
-/** Depth first, most specific first. Each node is visited at most once: its depth is the number of its segment. */
+/**
+ * Depth first, most specific first. Each node is visited at most once: its depth is the number of its
+ * segment.
+ */
 export function find(
   node: Node,
   method: string,
@@ -75,13 +78,13 @@ export function find(
   const isLast = end === path.length
   const next = node.statics.find(path, start, end, hash)
   if (next !== null) {
-    const found = isLast ? pick(next.leaf, method) : find(next, method, path, end + 1, values)
-    if (found !== null) return found
+    const placed = isLast ? pick(next.leaf, method) : find(next, method, path, end + 1, values)
+    if (placed !== null) return placed
   }
   if (node.param !== null && end > start) {
     values.push(path.slice(start, end))
-    const found = isLast ? pick(node.param.leaf, method) : find(node.param, method, path, end + 1, values)
-    if (found !== null) return found
+    const placed = isLast ? pick(node.param.leaf, method) : find(node.param, method, path, end + 1, values)
+    if (placed !== null) return placed
     values.pop()
   }
   const rest = pick(node.rest, method)
@@ -102,13 +105,13 @@ export function placedIn({ methods, any }: Leaf): Placed[] {
 
 /** Methods of all entries that match the path, HEAD by way of GET included; empty: no entry matches. */
 export function allowedMethods(root: Node, path: string): string[] {
-  const found = new Set<string>()
+  const names = new Set<string>()
   for (const { methods, any } of leavesAt(root, path)) {
-    for (const method of methods.keys()) found.add(method)
-    if (any !== null && any !== NOT_ALLOWED) for (const method of COMMON_METHODS) found.add(method)
+    for (const method of methods.keys()) names.add(method)
+    if (any !== null && any !== NOT_ALLOWED) for (const method of COMMON_METHODS) names.add(method)
   }
-  if (found.has('GET')) found.add('HEAD')
-  return [...found].sort()
+  if (names.has('GET')) names.add('HEAD')
+  return [...names].sort()
 }
 
 /** Routes of all entries that match the path, whatever their methods. */
@@ -119,27 +122,27 @@ export function routesAt(root: Node, path: string): Route[] {
 }
 
 function leavesAt(root: Node, path: string): Leaf[] {
-  const found: Leaf[] = []
-  collect(root, path, 1, found)
-  return found
+  const leaves: Leaf[] = []
+  collect(root, path, 1, leaves)
+  return leaves
 }
 
-/** @returns whether the path reached a built-in entry, behind which nothing else matches */
-function collect(node: Node, path: string, start: number, found: Leaf[]): boolean {
+/** @returns whether the path reached a built-in entry, after which nothing else matches */
+function collect(node: Node, path: string, start: number, leaves: Leaf[]): boolean {
   const slash = path.indexOf('/', start)
   const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
   for (const next of [node.statics.get(segment), segment === '' ? null : node.param]) {
     if (next === null) continue
     if (slash >= 0) {
-      if (collect(next, path, slash + 1, found)) return true
-    } else if (add(next.leaf, found)) return true
+      if (collect(next, path, slash + 1, leaves)) return true
+    } else if (add(next.leaf, leaves)) return true
   }
-  return add(node.rest, found)
+  return add(node.rest, leaves)
 }
 
-function add(leaf: Leaf | null, found: Leaf[]): boolean {
+function add(leaf: Leaf | null, leaves: Leaf[]): boolean {
   if (leaf === null) return false
-  found.push(leaf)
+  leaves.push(leaf)
   return leaf.any === NOT_ALLOWED
 }
 

@@ -1,10 +1,12 @@
 /**
- * Blocks of users, as the store last returned them. The few blocks of a tenant are kept as a whole, so that a decision on
- * another user needs no read; of a tenant with hundreds each user is asked about alone.
+ * Blocks of users, as the store last returned them. The list of a tenant with few blocks is kept as a whole,
+ * so that a decision on another user needs no read. The block of a user of a tenant with hundreds is read by
+ * itself.
  *
- * A block ends when it has by two clocks. One is that of the store: a reading has its time, and this process counts on from its
- * receipt by its monotonic clock, never ahead of the store. The other is the wall clock of this process, as it is at the
- * decision: a reading may be kept for long, and the clock of the store may have been ahead at that moment.
+ * A block ends once its end is past by two clocks. One is the store's: a reading has its time, and this
+ * process continues it from the receipt by its monotonic clock, never ahead of the store. The other is the
+ * wall clock of this process at the decision: a reading may be kept for long, and the clock of the store may
+ * have been ahead when it was made.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -31,12 +33,12 @@ type BlockEnd = {
 /** The one list of a tenant. */
 const LIST = ''
 
-/** Monotonic ms. */
+/** The time, in monotonic ms. */
 export const monotonic = (): number => performance.now()
 
 export class Blocks {
   readonly #lists: ReadThrough<BlockList>
-  /** Of tenants with many blocks. */
+  /** The blocks of users of tenants with many blocks. */
   readonly #users: ReadThrough<BlockEnd>
   readonly #now: () => number
   readonly #wall: () => number

@@ -1,8 +1,10 @@
 /**
- * The records that one decision reads, and the decision on one state: all of them as of one position of the change feed.
+ * The records that one decision reads, and the decision on one state: all of its records as of one position
+ * of the change feed.
  *
- * Until a decision first waits, it reads memory at one position. The changes that arrive from then on are kept. The decision holds
- * at the position at its end, unless one of its records has changed after the position as of which it was read.
+ * Until a decision first waits, it reads memory at one position. The changes that arrive from then on are
+ * kept. The decision holds at the position at its end, unless one of its records has changed since it was
+ * read.
  */
 
 import type { ChangeKind } from '../../../seats-admin/model/change.ts'
@@ -10,7 +12,7 @@ import type { AwaitedRecord, Source, Trace } from '../../model/decision.ts'
 import type { ReadRecord, ReceivedChanges, Wait } from './received-changes.ts'
 import type { AsOf } from './read-through.ts'
 
-/** Until it is read, `asOf` is not known. */
+/** A record with `asOf` Infinity until it is read. */
 type OpenRecord = ReadRecord & AwaitedRecord
 
 export class DecisionReads implements Trace {
@@ -18,7 +20,7 @@ export class DecisionReads implements Trace {
   readonly #received: ReceivedChanges
   /** Kind, tenant and key of each record of memory before the decision waits, one after the other. */
   #noted: string[] = []
-  /** The position as of which these were read. */
+  /** The position of the change feed at which these were read. */
   #notedAsOf = 0
   /** Null until the decision waits. */
   #records: OpenRecord[] | null = null
@@ -56,7 +58,9 @@ export class DecisionReads implements Trace {
     return value
   }
 
-  /** The decision waits: whatever it has read so far may change from now on. In the same task as the reads. */
+  /**
+   * The decision waits: whatever it has read so far may change from now on. In the same task as the reads.
+   */
   wait(): void {
     // A read may still be asked for where another one of the decision has failed.
     if (this.#wait !== null || this.#hasEnded) return
@@ -77,7 +81,9 @@ export class DecisionReads implements Trace {
     this.#isOutdated = true
   }
 
-  /** Whether no state was one that the decision read: a record has changed since, and others were read later. */
+  /**
+   * Whether no state was one that the decision read: a record has changed since, and others were read later.
+   */
   get isTorn(): boolean {
     if (this.#wait === null) return false
     return this.#isOutdated || this.#received.concerns(this.#wait, this.#recordsSince(this.#wait))
@@ -99,11 +105,12 @@ export class DecisionReads implements Trace {
   }
 }
 
-/** Times that a decision is made again. */
+/** The most times that a decision is made again. */
 const MOST_REPEATS = 3
 
 /**
- * Decides on one state. Synchronous where the decision is. Rejects as it does, and where a record that it reads keeps changing.
+ * Decides on one state. Synchronous if the decision is. Rejects as it does, and if a record that it reads
+ * keeps changing.
  *
  * @param decide reads records with this trace alone, and has no effects
  */

@@ -1,7 +1,7 @@
 /**
- * Schedules reads of the store fairly among tenants. Each tenant and all tenants together have a bounded number of
- * reads in flight; waiting tenants take turns (round robin). A tenant whose credentials name hundreds of Seats delays
- * only itself.
+ * Schedules reads of the store fairly among tenants. Each tenant and all tenants together have a bounded
+ * number of reads in flight; waiting tenants take turns (round robin). A tenant whose credentials name
+ * hundreds of Seats delays only itself.
  */
 
 import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
@@ -38,7 +38,7 @@ const CHECK_EVERY = 250
 export class FairReads {
   readonly #options: FairReadsOptions
   readonly #queues = new Map<string, TenantQueue>()
-  /** Tenants with waiting reads and free capacity, in turn. */
+  /** The tenants with waiting reads and free capacity, in turn. */
   readonly #ready = new Set<string>()
   #running = 0
   #waiting = 0
@@ -53,7 +53,10 @@ export class FairReads {
     return this.#waiting
   }
 
-  /** Rejects as `read` does, and when the tenant has too many waiting reads or the read waits too long. */
+  /**
+   * The result of a read in its turn. Rejects as `read` does, and if the tenant has too many waiting reads or
+   * the read waits too long.
+   */
   run<V>(tenant: string, read: () => Promise<V>): Promise<V> {
     const queue = getOrInsertComputed(this.#queues, tenant, newQueue)
     const { perTenant, total, waiting } = this.#options

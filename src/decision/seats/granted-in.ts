@@ -1,6 +1,7 @@
 /**
- * The spaces in which a caller's Seats do hold a permission, for a caller whose Seats do not hold it in the space that
- * it asked for. It tells an operator, or the caller, that the `Space` header is wrong. Not a part of the decision.
+ * The spaces in which a caller's Seats do hold a permission, for a caller whose Seats do not hold it in the
+ * space that it asked for. They tell an operator, or the caller, that the `Space` header is wrong. The
+ * decision does not depend on them.
  */
 
 import { authorize, resolvedById, resolvedByName, type SeatLookup } from '../authorize.ts'
@@ -8,18 +9,18 @@ import type { ResolvedSeat } from '../../model/decision.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
 import { SeatQuestion } from '../../model/decision-seat.ts'
 
-/** Spaces that are named. */
+/** The most spaces that are named. */
 const MOST_SPACES = 5
-/** Seats that are looked up: a refused request must cost no more than an allowed one. */
+/** The most Seats that are looked up: a refused request must cost no more than an allowed one. */
 const MOST_LOOKUPS = 16
 
-/** Yields look-ups of Seats, and takes what they find. */
+/** Yields look-ups of Seats, and takes their results. */
 type Search = Generator<ResolvedSeat | Promise<ResolvedSeat>, void, ResolvedSeat>
 
 /**
- * Synchronous while memory has the Seats. Seats too large for memory are left out. Never rejects.
+ * The spaces. Synchronous if memory has the Seats. Seats too large for memory are left out. Never rejects.
  *
- * @param patience ms for reads of the store; what is found by then is the result
+ * @param patience ms for reads of the store; the result has the spaces that are known by then
  */
 export function grantedIn(
   seats: SeatLookup,
@@ -67,7 +68,8 @@ function* searchSpaces(
       const entry = yield claims.by === 'id'
         ? resolvedById(name, seats.seatById(tenant, name, question))
         : resolvedByName(name, claims.issuedAt, seats.seatByName(tenant, name, question))
-      // A token names the space. The Seats of other credentials count in all of their spaces, with the same permissions.
+      // A token names the space. The Seats of other credentials count in all of their spaces, with the same
+      // permissions.
       for (const each of claims.by === 'name' ? [space] : (entry.seat?.spaces ?? [])) {
         if (spaces.size === MOST_SPACES || !isGranted(entry, each, permission)) break
         spaces.add(each)
@@ -77,7 +79,9 @@ function* searchSpaces(
   }
 }
 
-/** @param asked the space of Seats without one: those of an API key, and the names in a provider's own token */
+/**
+ * @param asked the space of Seats without one: those of an API key, and the names in a provider's own token
+ */
 function namesBySpace(claims: SeatClaims, asked: string): Iterable<readonly [string, readonly string[]]> {
   if (claims.by === 'name') return claims.entries
   return [[asked, claims.by === 'id' ? claims.seats : claims.names]]

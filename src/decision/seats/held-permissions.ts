@@ -10,15 +10,18 @@ import type { SeatMemory } from './memory.ts'
 export type WholeSeats = Pick<SeatMemory, 'wholeSeat'>
 
 /**
- * Bound of one caller's permissions, in the order of the credential's Seats, beside {@link DECIDING}. A caller that holds
- * more, and neither `*` nor `seats:grant`, can't grant the rest.
+ * The most permissions of one caller, in the order of the credential's Seats, in addition to {@link
+ * DECIDING}. A caller that holds more, and neither `*` nor `seats:grant`, can't grant the rest.
  */
 export const MAX_HELD = 10_000
 
-/** The rights that endpoints ask for beside the one of their route: never left out, whatever else the caller holds. */
+/**
+ * The rights that endpoints check in addition to the one of their route: never left out, however many
+ * permissions the caller holds.
+ */
 const DECIDING: ReadonlySet<string> = new Set([GRANT_ANY, ...Object.values(SEAT_RIGHTS)])
 
-/** Rejects when the store can't be asked. */
+/** The permissions of the Seats in the space. Rejects if the store can't be asked. */
 export async function heldPermissions(
   seats: WholeSeats,
   tenant: string,
@@ -44,10 +47,10 @@ export async function heldPermissions(
   return { all: false, permissions: deciding.has(GRANT_ANY) ? deciding : permissions.union(deciding) }
 }
 
-/** The current state: the Seat may have lost the space, or be deleted. */
+/** The permissions of the Seat as it is now: it may have lost the space, or be deleted. */
 async function permissionsOf(seats: WholeSeats, tenant: string, id: string, space: string, trace: Trace) {
-  const found = await seats.wholeSeat(tenant, id, trace)
-  return found?.spaces.includes(space) ? found.permissions : []
+  const seat = await seats.wholeSeat(tenant, id, trace)
+  return seat?.spaces.includes(space) ? seat.permissions : []
 }
 
 const EVERYTHING: HeldPermissions = { all: true, permissions: new Set([EVERY_PERMISSION]) }

@@ -1,6 +1,6 @@
 /**
- * Cached Seats, API keys and sign-in sessions, compiled for decisions, as the store last returned them. The lease
- * invalidates entries. The cost depends on the entries in use, not on those stored.
+ * Cached Seats, API keys and sign-in sessions, compiled for decisions, as the store last returned them. The
+ * lease invalidates entries. The cost depends on the entries in use, not on those stored.
  */
 
 import { CacheLookups } from '../../model/cache-lookups.ts'
@@ -41,8 +41,8 @@ export interface SeatSource {
 }
 
 /**
- * Read from the store directly. Each session belongs to one browser, so a shared cache would rarely hit; the blocks of a
- * tenant are read once and kept.
+ * Read from the store directly. Each session belongs to one browser, so a shared cache would rarely hit; the
+ * blocks of a tenant are read once and kept.
  */
 export interface DirectSource {
   readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>
@@ -50,7 +50,7 @@ export interface DirectSource {
   userBlock(tenant: string, user: string): Promise<AsOf<UserBlockReading>>
 }
 
-/** @param store that of a gateway */
+/** @param store the store of a gateway */
 export function directSource(
   store: Omit<DirectSource, 'readSession'> & { readonly sessions: Pick<DirectSource, 'readSession'> },
 ): DirectSource {
@@ -61,18 +61,20 @@ export function directSource(
   }
 }
 
-/** Bounds of reads in flight. SQLite answers 8 of the largest Seats in half a millisecond. `maxWait` in ms. */
+/**
+ * The bounds of reads in flight; `maxWait` in ms. SQLite reads 8 of the largest Seats in half a millisecond.
+ */
 const READS = { perTenant: 8, total: 64, waiting: 5000, maxWait: 2000, now: () => performance.now() }
 
-/** Lower for sign-in: one claim names up to 1,000 Seats, each with up to 64 KiB of spaces. */
+/** The lower bounds for sign-in: one claim names up to 1,000 Seats, each with up to 64 KiB of spaces. */
 const SIGN_IN_READS = { ...READS, perTenant: 4, total: 16 }
 
 /** All may be left out. */
 interface SeatMemoryOptions {
   readonly lookups?: CacheLookups
-  /** Monotonic ms, by which blocks end. */
+  /** The clock by which blocks end, in monotonic ms. */
   readonly now?: () => number
-  /** Ms since the epoch, by which they end too. */
+  /** The wall clock by which they end too, in ms since the epoch. */
   readonly wall?: () => number
   /** Left out: no feed is followed. */
   readonly received?: ReceivedChanges
@@ -81,7 +83,10 @@ interface SeatMemoryOptions {
 export class SeatMemory {
   readonly received: ReceivedChanges
   readonly #budget = new LruBudget(0)
-  /** Keys and sessions that do not exist: clients can invent any number, which must not evict existing ones. */
+  /**
+   * The budget of keys and sessions that do not exist. Clients can invent any number of them: in the other
+   * budget they would evict the records of genuine callers.
+   */
   readonly #missing = new LruBudget(0)
   readonly #names: ReadThrough<NamedSeat, SeatQuestion>
   readonly #seats: ReadThrough<Seat | null, SeatQuestion>
@@ -237,7 +242,7 @@ export class SeatMemory {
     return this.#sessions.get(tenant, id, WHOLE, trace)
   }
 
-  /** As the store has it now, whatever memory has. */
+  /** The session in the store now, whatever memory has. */
   readSession(
     tenant: string,
     id: string,
@@ -355,7 +360,7 @@ function compileKey(row: StoredApiKey | null): StoredApiKey | null {
   })
 }
 
-// Upper estimates of what an entry takes of the heap, in bytes.
+// Upper estimates of an entry's size in the heap, in bytes.
 
 function seatBytes(seat: Seat | null): number {
   if (seat === null) return MISSING_SEAT
@@ -379,7 +384,7 @@ function sessionBytes(session: SessionRecord): number {
   return 2 * OBJECT_BYTES + HASH + texts + entries + authorizationBytes(hashPerm.length)
 }
 
-/** For a name without a Seat. */
+/** The bytes of a name without a Seat. */
 const MISSING_SEAT = 50
 /** A name of 256 characters, two code units each. */
 const NAME = 1048

@@ -1,10 +1,10 @@
 /**
- * A read-through cache of the store. It keeps a value until it is invalidated, coalesces concurrent reads, and never
- * keeps a value older than an invalidation that it has received, or newer than what memory has received of the change feed. The
- * lease says whether the cache may be used at all.
+ * A read-through cache of the store. It keeps a value until it is invalidated, coalesces concurrent reads,
+ * and never keeps a value older than an invalidation that it has received, or newer than what memory has
+ * received of the change feed. The lease says whether the cache may be used at all.
  *
- * Key: tenant and id. Question: what is asked about the key; a value may cover all questions or only
- * that one. Value: immutable. Bound: the budgets of the maps, least recently used first out.
+ * Key: tenant and id. Question: what is asked about the key; a value may cover all questions or only that
+ * one. Value: immutable. Bound: the budgets of the maps, least recently used first out.
  */
 
 import { Lookups } from '../../model/cache-lookups.ts'
@@ -27,7 +27,7 @@ export interface Cached<V> {
   readonly byQuestion: ReadonlyMap<string, V>
 }
 
-/** Reads of one key before giving up. A second read is rare: a change arrived during the first. */
+/** The most reads of one key. A second read is rare: a change arrived during the first. */
 const MAX_TRIES = 20
 /** Values by question of one key; the oldest is evicted first. */
 const MAX_QUESTIONS = 16
@@ -36,21 +36,24 @@ interface Read<V> {
   readonly question: string
   /** A result from before this change is discarded: the change was received after the read began. */
   minSeq: number
-  /** The result is discarded, whatever its number: the cache was cleared after the read began, or a newer one is wanted. */
+  /**
+   * The result is discarded, whatever its number: the cache was cleared after the read began, or a newer one
+   * is wanted.
+   */
   void: boolean
   source: Source
-  /** The position as of which the result counts. */
+  /** The position of the change feed at which the result counts. */
   asOf: number
   readonly result: Promise<V>
 }
 
 export interface ReadThroughOptions<V, Q> {
-  /** Of the records that are read. */
+  /** The kind of the records. */
   readonly kind: ChangeKind
   readonly received: ReceivedChanges
   readonly load: (tenant: string, id: string, question: Q) => Promise<AsOf<V>>
   readonly cache: LruMap<Cached<V>>
-  /** Where null, a missing record, is cached; left out: in `cache`. */
+  /** The map for null, a missing record; left out: `cache`. */
   readonly missing?: LruMap<Cached<V>>
   /** Whether a value covers all questions; left out: every value does. */
   readonly isWhole?: (value: V) => boolean
@@ -68,7 +71,7 @@ export interface Question {
   readonly id: string
 }
 
-/** For keys with a single question. */
+/** The question about keys that have only one. */
 export const WHOLE: Question = { id: '' }
 
 export class ReadThrough<V, Q extends Question = Question> {
@@ -98,7 +101,7 @@ export class ReadThrough<V, Q extends Question = Question> {
   }
 
   /**
-   * Synchronous on a hit. Rejects as the store does.
+   * The value. Synchronous on a hit. Rejects as the store does.
    *
    * @param record the key of its changes
    */
@@ -129,7 +132,7 @@ export class ReadThrough<V, Q extends Question = Question> {
     )
   }
 
-  /** As the source has it now: a read in flight may have begun before, and is made again. */
+  /** The value that the source has now. A read in flight may have begun before, and is made again. */
   getNow(tenant: string, id: string, question: Q, trace?: Trace): V | Promise<V> {
     this.invalidate(tenant, id, 0)
     for (const read of this.#reads.get(keyOf(tenant, id).text) ?? []) read.void = true
@@ -142,7 +145,10 @@ export class ReadThrough<V, Q extends Question = Question> {
     for (const read of this.#reads.get(keyOf(tenant, id).text) ?? []) read.minSeq = Math.max(read.minSeq, seq)
   }
 
-  /** Earlier numbers have no meaning any more: another store may have taken its place. */
+  /**
+   * Forgets everything. Earlier numbers have no meaning then: another store may have taken the place of the
+   * former.
+   */
   clear(): void {
     this.#cached.clear()
     this.#missing.clear()

@@ -1,10 +1,12 @@
 /**
- * How far memory has received the change feed, and what has arrived while decisions wait.
+ * The position up to which memory has received the change feed, and the changes that have arrived while
+ * decisions wait.
  *
- * Every value in memory is the store's as of one position of the feed: the newest change up to which all have been received, by
- * readings or by announcements. A value that the store shows as of a later position is used once the feed has been received up
- * to there. So a decision that waits for nothing is made on the state at that position. The changes that arrive while a decision
- * waits are kept, and it is made again if one of them concerns what it has read (`decision-reads.ts`).
+ * Every value in memory is the store's as of one position of the feed: the newest change up to which all have
+ * been received, by readings or by announcements. A value that the store shows as of a later position is used
+ * once the feed has been received up to there. So a decision that waits for nothing is made on the state at
+ * that position. The changes that arrive while a decision waits are kept, and it is made again if one of them
+ * concerns what it has read (`decision-reads.ts`).
  */
 
 import type { ChangeKind } from '../../../seats-admin/model/change.ts'
@@ -32,13 +34,16 @@ export interface ReadRecord {
   readonly kind: ChangeKind
   readonly tenant: string
   readonly key: string
-  /** The position as of which it was read; Infinity while it is being read. */
+  /** The position of the change feed at which it was read; Infinity while it is being read. */
   readonly asOf: number
   /** The number of the first change that arrived after it was read from memory, or asked for. */
   readonly since: number
 }
 
-/** Changes of some 100 bytes that are kept while decisions wait. A decision that waits for longer is made again. */
+/**
+ * The most changes, of some 100 bytes, that are kept while decisions wait. A decision that waits for longer
+ * is made again.
+ */
 const MAX_ARRIVED = 100_000
 
 /** Reads the feed up to a change. Rejects when the store can't be asked. */
@@ -73,7 +78,7 @@ export class ReceivedChanges {
     return this.#generation
   }
 
-  /** An announcement or a reading arrives: what was derived from memory before may not hold any more. */
+  /** An announcement or a reading arrives: results that were derived from memory before may be wrong now. */
   startGeneration(): void {
     this.#generation++
   }
@@ -89,7 +94,11 @@ export class ReceivedChanges {
     this.#arrive(key, kind, tenant, seq)
   }
 
-  /** Any record may have changed. @param seq by this change; left out: by any number of changes */
+  /**
+   * Any record may have changed.
+   *
+   * @param seq by this change; left out: by any number of changes
+   */
   allChanged(seq = Infinity): void {
     if (seq !== Infinity) this.#numbers.add(seq)
     this.#arrive(null, null, '', seq)
@@ -104,7 +113,11 @@ export class ReceivedChanges {
     if (this.#next - this.#oldest > MAX_ARRIVED) this.#forgetBefore(this.#next - MAX_ARRIVED / 2)
   }
 
-  /** A reading has ended here. @param isContiguous false: the feed is another one, or has a gap before */
+  /**
+   * A reading has ended here.
+   *
+   * @param isContiguous false: the feed is another one, or has a gap before
+   */
   readTo(seq: number, isContiguous: boolean): void {
     if (isContiguous) this.#numbers.completeUpTo(seq)
     else this.#numbers.restart(seq)
@@ -124,7 +137,9 @@ export class ReceivedChanges {
     return wait
   }
 
-  /** Whether one of the records may have changed since the decision waits, after the position as of which it was read. */
+  /**
+   * Whether one of the records may have changed since the decision began to wait, after the record was read.
+   */
   concerns({ since }: Wait, records: Iterable<ReadRecord>): boolean {
     if (since === this.#next) return false
     if (since < this.#oldest) return true
@@ -139,7 +154,7 @@ export class ReceivedChanges {
     return same?.some((it) => it.kind === kind && it.tenant === tenant && isLater(it)) === true
   }
 
-  /** The decision does not wait any more. */
+  /** The decision no longer waits. */
   end(wait: Wait): void {
     this.#waits.delete(wait)
     const [oldest] = this.#waits

@@ -1,6 +1,7 @@
 /**
- * Verifies a bearer token of another issuer: by the issuer's keys, `iss` and `aud`, each claim of `match`, and its times.
- * Refused as for the tokens of a provider: other declared types, and tokens bound to a key (`provider-token.ts`).
+ * Verifies a bearer token of another issuer: by the issuer's keys, `iss` and `aud`, each claim of `match`,
+ * and its times. Refused as for the tokens of a provider: other declared types, and tokens bound to a key
+ * (`provider-token.ts`).
  */
 
 import type { ClaimMatch, IssuerConfig } from '../../config/config.ts'
@@ -68,13 +69,16 @@ export async function verifyIssuerToken(
   if (matching.length > 1) return ambiguous
   const forged = checkType(jws) ?? (await signatureRefusal(jws, issuer))
   if (forged !== null) return forged
-  const found = matching.length === 0 ? refusalOfClaims(claims, candidates) : toToken(claims, issuer, now)
-  if (!(found instanceof Refusal) || (matching.length === 0 && candidates.length > 1)) return found
-  // The issuer signed it, and one entry alone can be meant: the log says whose it is.
-  return found.of({ tenant: issuer.tenant, user: userOf(claims, issuer.config) })
+  const result = matching.length === 0 ? refusalOfClaims(claims, candidates) : toToken(claims, issuer, now)
+  if (!(result instanceof Refusal) || (matching.length === 0 && candidates.length > 1)) return result
+  // The issuer signed it for one entry alone: the log says whose it is.
+  return result.of({ tenant: issuer.tenant, user: userOf(claims, issuer.config) })
 }
 
-/** Names the claim where one entry alone could be meant. Its name is no secret, its value may be. */
+/**
+ * The refusal of a token that no entry of `match` accepts. It names the claim if the token is for one entry
+ * alone: the name of the claim is no secret, its value may be.
+ */
 function refusalOfClaims(claims: Claims, [first, ...others]: readonly AcceptedIssuer[]): Refusal {
   const other = first?.config.match.find((each) => !matches(claims, each))
   if (other === undefined || others.length > 0) return otherClaims
@@ -105,7 +109,7 @@ function matches(claims: Claims, { name, value }: ClaimMatch): boolean {
   return claimMatches(claimAt(claims, name), value)
 }
 
-/** At most as long as a user that can be blocked; null: the token names none. */
+/** The user, at most as long as one that can be blocked; null: the token names none. */
 function userOf(claims: Claims, { issuer, userClaim }: IssuerConfig): string | null {
   const name = claimAt(claims, userClaim)
   const user = typeof name === 'string' && name !== '' ? issuerUser(issuer, name) : null

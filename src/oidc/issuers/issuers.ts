@@ -46,14 +46,19 @@ export class Issuers {
     this.#options = options
   }
 
-  /** Null when the token is of none of the issuers. `otherAudience` when it is for none of their entries. @param requestId of the request that has it */
+  /**
+   * The verified token. Null: none of the issuers has issued it. `otherAudience`: it is for none of their
+   * entries.
+   *
+   * @param requestId the id of the request that has the token
+   */
   async verify(text: string, requestId: string | null = null): Promise<ProviderToken | Refusal | null> {
-    const found = await this.#work.track(verifyIssuerToken(text, this.#accepted, this.#options.now()))
-    if (!(found instanceof IssuerOutage)) return found
-    const { tenant, config } = found.issuer
+    const verified = await this.#work.track(verifyIssuerToken(text, this.#accepted, this.#options.now()))
+    if (!(verified instanceof IssuerOutage)) return verified
+    const { tenant, config } = verified.issuer
     const fields = { event: 'issuer_token_unknown', tenant, issuer: sanitizeName(config.issuer) }
     ofRequest(this.#options.log, requestId).warn(
-      { ...fields, reason: found.cause.message },
+      { ...fields, reason: verified.cause.message },
       'a token of another issuer could not be verified',
     )
     return unavailable

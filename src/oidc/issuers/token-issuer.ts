@@ -1,6 +1,6 @@
 /**
- * An issuer whose tokens are accepted without sign-in: its keys, which are read at first use and kept for a short time, so
- * that a key taken back ends within a minute.
+ * An issuer whose tokens are accepted without sign-in: its keys, which are read at first use and kept for a
+ * short time, so that a key taken back ends within a minute.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -10,19 +10,25 @@ import { KeySet } from '../provider/jwks.ts'
 import { checkedEndpoint, type DiscoveryHttp, readMetadata } from '../provider/provider.ts'
 import { StaleWhileRevalidate } from '../provider/stale-while-revalidate.ts'
 
-/** ms. A verified token counts for {@link REVERIFY} after its keys were at most `stale` old: less than a minute together. */
+/**
+ * ms. A verified token counts for {@link REVERIFY} after its keys were at most `stale` old: less than a
+ * minute together.
+ */
 export const KEY_TIMES = { fresh: 20_000, stale: 40_000, backoff: 1_000 }
 /** ms after which the signature of a token is verified again. */
 export const REVERIFY = 15_000
 /** ms. Each read of keys reads the discovery document too, beside the first. */
 const DISCOVERY_TIMES = { fresh: 60 * 60_000, stale: 24 * 60 * 60_000, backoff: 1_000 }
 
-/** Discovery needs a client in name only. */
+/** The client id for discovery, which does not send it. */
 const NO_CLIENT = 'none'
 
 type IssuerPlace = Pick<IssuerConfig, 'issuer' | 'jwksUri' | 'allowInsecure'>
 
-/** The HTTP client of an issuer: the operator named the hosts of `issuer` and of `jwks_uri`, which may be inner ones. */
+/**
+ * The HTTP client of an issuer: the operator named the hosts of `issuer` and of `jwks_uri`, which may be
+ * inner ones.
+ */
 export function issuerHttp(
   { issuer, jwksUri, allowInsecure }: IssuerPlace,
   limits: HttpLimits,
@@ -33,7 +39,9 @@ export function issuerHttp(
   return new ProviderHttp({ issuer, allowInsecure, endpointHosts, setting: 'jwks_uri' }, limits)
 }
 
-/** The address of the keys, from the settings or else from the discovery document. Rejects with ProviderError. */
+/**
+ * The address of the keys, from the settings or else from the discovery document. Rejects with ProviderError.
+ */
 export async function keysUri(place: IssuerPlace, http: DiscoveryHttp): Promise<string> {
   if (place.jwksUri !== null) return place.jwksUri
   return checkedEndpoint(await readMetadata(place, NO_CLIENT, http), 'jwks_uri', http)
@@ -42,7 +50,8 @@ export async function keysUri(place: IssuerPlace, http: DiscoveryHttp): Promise<
 export type IssuerKeys = ReturnType<typeof issuerKeys>
 
 /**
- * The keys of an issuer. All entries with the same issuer and `jwks_uri` share them, and so the rate of their reads.
+ * The keys of an issuer. All entries with the same issuer and `jwks_uri` share them, and so the rate of their
+ * reads.
  *
  * @param clock monotonic ms
  */

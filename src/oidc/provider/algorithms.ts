@@ -1,6 +1,7 @@
 /**
- * Accepted signature algorithms of a provider's tokens (RFC 7518, section 3.1; RFC 8037; RFC 9864): asymmetric ones only.
- * `none` and HMAC are not listed, so neither discovery nor a token's header can select them.
+ * Accepted signature algorithms of a provider's tokens (RFC 7518, section 3.1; RFC 8037; RFC 9864):
+ * asymmetric ones only. `none` and HMAC are not listed, so neither discovery nor a token's header can select
+ * them.
  */
 
 /** Algorithm → the hash of its family, for `at_hash` (OpenID Connect Core 1.0, section 3.1.3.6). */

@@ -5,8 +5,8 @@ import type { ClientAuth, OidcConfig } from '../../config/config.ts'
 import { ProviderError } from './provider-errors.ts'
 
 /**
- * The configured method, else one that discovery advertises. Where nothing is advertised it is Basic (OpenID Connect
- * Discovery 1.0, section 3).
+ * The configured method, else one that discovery advertises. If nothing is advertised it is Basic (OpenID
+ * Connect Discovery 1.0, section 3).
  */
 export function chosenAuth({ clientAuth, clientSecret }: OidcConfig, supported: unknown): ClientAuth {
   if (clientAuth !== null) return clientAuth
@@ -33,8 +33,8 @@ function basic(id: string, secret: string): string {
 }
 
 /**
- * RFC 6749, appendix B, with the unreserved characters of RFC 3986, section 2.3, as they are. openid-client's own
- * ClientSecretBasic encodes those too, and some providers (glewlwyd, LemonLDAP::NG) do not decode.
+ * RFC 6749, appendix B, with the unreserved characters of RFC 3986, section 2.3, as they are. openid-client's
+ * own ClientSecretBasic encodes those too, and some providers (glewlwyd, LemonLDAP::NG) do not decode.
  */
 function formEncoded(text: string): string {
   return encodeURIComponent(text)
@@ -48,12 +48,12 @@ const OTHER: Readonly<Record<ClientAuth, string>> = {
   none: 'or set a client_secret, with client_auth: client_secret_basic or client_secret_post',
 }
 
-/** For the log, after 401, `invalid_client` and `unauthorized_client`. */
+/** The advice for the log after 401, `invalid_client` and `unauthorized_client`. */
 export function clientAdvice(clientAuth: ClientAuth): string {
   return `(the gateway authenticates by ${clientAuth}: check client_id and client_secret, ${OTHER[clientAuth]})`
 }
 
-/** For the log, after `invalid_scope`. */
+/** The advice for the log after `invalid_scope`. */
 export function scopeAdvice({ scopes }: OidcConfig): string {
   if (!scopes.includes('offline_access')) return '(set scopes to those that the provider grants this client)'
   const others = scopes.filter((scope) => scope !== 'offline_access')
@@ -66,13 +66,17 @@ const REQUIREMENTS: Readonly<Record<string, readonly [words: RegExp, name: strin
   require_signed_request_object: [/request object|\bJAR\b/i, 'signed request objects'],
 }
 
-/** What the provider requires of every client, and the gateway does not do; '': nothing. */
+/** The requirement for every client that the gateway does not meet; '': none. */
 export function requirementOf(metadata: Readonly<Record<string, unknown>>): string {
   return Object.entries(REQUIREMENTS).find(([member]) => metadata[member] === true)?.[1][1] ?? ''
 }
 
-/** For the log, after an error that the user has no part in. @param requires as of `requirementOf` */
+/**
+ * The advice for the log after an error that the user cannot correct.
+ *
+ * @param requires as of `requirementOf`
+ */
 export function requestAdvice(description: string, requires: string): string {
-  const found = Object.values(REQUIREMENTS).find(([words]) => words.test(description))?.[1] ?? requires
-  return found === '' ? '' : `(the gateway sends no ${found}: do not require them of this client)`
+  const requirement = Object.values(REQUIREMENTS).find(([words]) => words.test(description))?.[1] ?? requires
+  return requirement === '' ? '' : `(the gateway sends no ${requirement}: do not require them of this client)`
 }

@@ -1,9 +1,10 @@
 /**
- * Restricts the addresses of a provider's endpoints against SSRF. The operator configures the issuer's host and port and
- * `endpoint_hosts`; these may have inner addresses. The discovery document chooses all other hosts, which must not have
- * inner addresses. The check applies to the address of the connection, so DNS rebinding does not bypass it.
+ * Restricts the addresses of a provider's endpoints against SSRF. The operator configures the issuer's host
+ * and port and `endpoint_hosts`; these may have inner addresses. The discovery document chooses all other
+ * hosts, which must not have inner addresses. The check applies to the address of the connection, so DNS
+ * rebinding does not bypass it.
  *
- * A proxy looks up names itself, where the check cannot follow. So only the configured hosts are asked by a proxy.
+ * A proxy looks up names itself, without this check. So only the configured hosts are reached by a proxy.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -18,7 +19,7 @@ import { isInnerAddress } from './inner-address.ts'
 import { isLocalhost, type NameLookup } from './name-lookup.ts'
 import { ProviderError } from './provider-errors.ts'
 
-/** An operator's word on where a provider is. */
+/** The place of a provider, as the operator configures it. */
 export interface ProviderPlace extends Pick<OidcConfig, 'issuer' | 'endpointHosts'> {
   /** The setting that allows an endpoint at an inner address; left out: `endpoint_hosts`. */
   readonly setting?: string
@@ -30,7 +31,7 @@ type Endpoint = Pick<URL, 'protocol' | 'hostname' | 'port'>
 
 export class EndpointAddresses {
   readonly #names: NameLookup
-  /** `host:port` */
+  /** The configured endpoints as `host:port`. */
   readonly #configured: ReadonlySet<string>
   readonly #setting: string
   readonly #proxies: ProviderProxies
@@ -50,7 +51,10 @@ export class EndpointAddresses {
     ])
   }
 
-  /** Checks the host as written; `connector` checks the addresses of a name. Null when the URL is allowed. */
+  /**
+   * Checks the host as written; `connector` checks the addresses of a name. The fault of an inner address;
+   * null: the URL is allowed.
+   */
   addressFault(url: string, what: string): ProviderError | null {
     const endpoint = URL.parse(url)
     if (endpoint === null || this.#configured.has(hostAndPort(endpoint))) return null
@@ -59,7 +63,7 @@ export class EndpointAddresses {
     return inner ? this.#innerAddress(what, hostAndPort(endpoint)) : null
   }
 
-  /** Null when the URL is asked directly, or when a proxy may be asked for it. */
+  /** The fault of a URL that only a proxy reaches and that is not configured; null: it is allowed. */
   proxyFault(url: string, what: string): ProviderError | null {
     const endpoint = URL.parse(url)
     if (endpoint === null || this.#configured.has(hostAndPort(endpoint))) return null
@@ -71,10 +75,14 @@ export class EndpointAddresses {
     )
   }
 
-  /** For undici's Agent. @param timeout ms for look-up, TCP connect and TLS handshake */
+  /**
+   * The connector for undici's Agent.
+   *
+   * @param timeout ms for look-up, TCP connect and TLS handshake
+   */
   connector(timeout: number): buildConnector.connector {
-    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply. An authority of NODE_EXTRA_CA_CERTS is trusted
-    // by itself, though another one has issued it.
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply. An authority of
+    // NODE_EXTRA_CA_CERTS is trusted by itself, though another one has issued it.
     const trust = { rejectUnauthorized: true, allowPartialTrustChain: true } as const
     const options = { timeout, ...trust, allowH2: false } as const
     const anyAddress = this.#lookup(() => false)
@@ -100,9 +108,9 @@ export class EndpointAddresses {
   #lookup(isRefused: (address: string) => boolean): LookupFunction {
     const permittedAddresses = callbackify((name: string) => this.#permittedAddresses(name, isRefused))
     return (hostname, { all }, callback) =>
-      permittedAddresses(hostname, (cause, found = []) => {
-        const [first] = found
-        if (cause !== null || all === true || first === undefined) callback(cause, [...found])
+      permittedAddresses(hostname, (cause, addresses = []) => {
+        const [first] = addresses
+        if (cause !== null || all === true || first === undefined) callback(cause, [...addresses])
         else callback(null, first.address, first.family)
       })
   }
@@ -112,10 +120,10 @@ export class EndpointAddresses {
     name: string,
     isRefused: (address: string) => boolean,
   ): Promise<readonly LookupAddress[]> {
-    const found = await this.#names.lookup(name)
-    if (found.some(({ address }) => isRefused(address)))
+    const addresses = await this.#names.lookup(name)
+    if (addresses.some(({ address }) => isRefused(address)))
       throw this.#innerAddress('an endpoint of the provider', name)
-    return found
+    return addresses
   }
 
   #innerAddress(what: string, host: string): ProviderError {

@@ -1,7 +1,8 @@
 /**
- * HTTP client for one tenant's provider: https, no redirects, inner addresses only where configured (`endpoint-addresses.ts`),
- * by the proxy that the environment names, with limits of time, size and number. Each tenant has its own client, so that a
- * provider or a name server that hangs does not delay other tenants.
+ * HTTP client for one tenant's provider: https, no redirects, inner addresses only where configured
+ * (`endpoint-addresses.ts`), by the proxy that the environment names, with limits of time, size and number.
+ * Each tenant has its own client, so that a provider or a name server that hangs does not delay other
+ * tenants.
  */
 
 import { Agent, request } from 'undici'
@@ -74,13 +75,17 @@ export class ProviderHttp {
     }
   }
 
-  /** Null when the URL is allowed as written. @param what name of the endpoint, for the log */
+  /**
+   * The fault of an address that must not be asked; null: the URL is allowed as written.
+   *
+   * @param what name of the endpoint, for the log
+   */
   addressFault(url: string, what: string): ProviderError | null {
     if (!isAllowedScheme(url, this.#allowInsecure)) return new ProviderError(`${what} is not https`)
     return this.#addresses.addressFault(url, what)
   }
 
-  /** The same for an address that the gateway itself asks, which a proxy may not allow. */
+  /** The same for an address that the gateway itself requests, perhaps through a proxy. */
   requestFault(url: string, what: string): ProviderError | null {
     return this.addressFault(url, what) ?? this.#addresses.proxyFault(url, what)
   }
@@ -102,7 +107,8 @@ export class ProviderHttp {
     try {
       return await fetchWhole(url, options)
     } catch (cause) {
-      // The provider may close an idle connection while the request is sent: retry GET (RFC 9110, section 9.2.2).
+      // The provider may close an idle connection while the request is sent: retry GET (RFC 9110, section
+      // 9.2.2).
       if (options.method === 'GET' && CLOSED.has(codeOf(cause))) return fetchWhole(url, options)
       throw cause
     }

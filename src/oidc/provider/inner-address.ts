@@ -1,6 +1,6 @@
 /**
- * Recognizes inner IP addresses: loopback, private, link-local, shared (CGNAT), metadata services, and everything else
- * that is not global unicast (IANA's special-purpose address registries).
+ * Recognizes inner IP addresses: loopback, private, link-local, shared (CGNAT), metadata services, and
+ * everything else that is not global unicast (IANA's special-purpose address registries).
  */
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
@@ -28,7 +28,9 @@ const INNER_V4 = [
 /** Exceptions within 2000::/3, the global unicast range. */
 const INNER_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20']
 
-/** With the IPv6 addresses that have an IPv4 address in them: mapped, NAT64 (RFC 6052) and 6to4 (RFC 3056). */
+/**
+ * The global unicast range, and IPv6 addresses that contain an IPv4 address: mapped and NAT64 (RFC 6052).
+ */
 const GLOBAL_V6 = ['2000::/3', '::ffff:0:0/96', '64:ff9b::/96']
 
 const embeddedV4 = INNER_V4.flatMap((network) => {

@@ -1,4 +1,4 @@
-/** Asks an identity provider what a sign-in needs of it: its discovery document, its keys, its clock. */
+/** Checks what a sign-in needs of an identity provider: its discovery document, its keys and its clock. */
 
 import { importJWK, type JWK } from 'jose'
 import type { IssuerConfig, OidcConfig } from '../../config/config.ts'
@@ -20,12 +20,12 @@ export interface ProviderInspection {
 /** Rejects with ProviderError. */
 export function inspectProvider(oidc: OidcConfig, limits: HttpLimits = {}): Promise<ProviderInspection> {
   const advertised = async (document: DiscoveryHttp) => {
-    const found = await discover(oidc, document)
-    if (found.requires !== '')
+    const provider = await discover(oidc, document)
+    if (provider.requires !== '')
       throw new ProviderError(
-        `the provider requires ${found.requires} of every client, which the gateway does not send`,
+        `the provider requires ${provider.requires} of every client, which the gateway does not send`,
       )
-    return found
+    return provider
   }
   return inspect(new ProviderHttp(oidc, limits), oidc.issuer, advertised)
 }
@@ -81,19 +81,21 @@ function observed(http: ProviderHttp) {
   return { document, seen }
 }
 
-/** Why the document is none, in more detail than the library has. */
+/** The fault of the discovery document, in more detail than the library has; null: it is not known. */
 async function faultOf(document: Response, issuer: string): Promise<ProviderError | null> {
   if (document.status !== 200)
     return new ProviderError(
       `the provider answered the request for its discovery document with ${document.status}`,
     )
   const parsed = parseJson(await document.text())
-  const named = 'value' in parsed && isJsonObject(parsed.value) ? parsed.value.issuer : undefined
-  if (typeof named !== 'string' || named === issuer) return null
-  return new ProviderError(`the discovery document names another issuer, ${sanitizeName(named)}`)
+  const claimedIssuer = 'value' in parsed && isJsonObject(parsed.value) ? parsed.value.issuer : undefined
+  if (typeof claimedIssuer !== 'string' || claimedIssuer === issuer) return null
+  return new ProviderError(`the discovery document names another issuer, ${sanitizeName(claimedIssuer)}`)
 }
 
-/** A cache sends the time at which it got the response, and the seconds since then (RFC 9111, section 5.1). */
+/**
+ * A cache sends the time at which it got the response, and the seconds since then (RFC 9111, section 5.1).
+ */
 function clockAhead(headers: Headers, now: number): number | null {
   const date = Date.parse(headers.get('date') ?? '')
   const age = Number(headers.get('age') ?? 0)

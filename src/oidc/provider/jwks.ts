@@ -1,7 +1,8 @@
 /**
- * The provider's JSON Web Key Set (RFC 7517). It is fetched at first use, periodically after that, when a token names an
- * unknown key, and when the named key does not verify the signature: providers rotate keys without notice, some under
- * the same `kid`. Cooldowns bound how often tokens cause a fetch, because anyone can forge a token.
+ * The provider's JSON Web Key Set (RFC 7517). It is fetched at first use, periodically after that, when a
+ * token names an unknown key, and when the named key does not verify the signature: providers rotate keys
+ * without notice, some under the same `kid`. Cooldowns bound how often tokens cause a fetch, because anyone
+ * can forge a token.
  *
  * Each fetch but the first also revalidates discovery, because `jwks_uri` may have changed.
  */
@@ -41,7 +42,7 @@ interface KeySetOptions {
   readonly fetch: ProviderHttp['fetch']
   /** Monotonic ms. */
   readonly clock: () => number
-  /** Left out: those for the provider of a sign-in. */
+  /** The times of the keys; left out: those for the provider of a sign-in. */
   readonly times?: RevalidationTimes
 }
 
@@ -58,8 +59,8 @@ export class KeySet {
   }
 
   /**
-   * Calls `use` with the keys, and again with newer keys while none of them matches. Rejects with ProviderError when the
-   * keys are unavailable, otherwise as `use` does.
+   * Calls `use` with the keys, and again with newer keys while none of them matches. Rejects with
+   * ProviderError when the keys are unavailable, otherwise as `use` does.
    */
   async with<T>(source: TokenSource, use: (keys: LocalJWKSet) => Promise<T>): Promise<T> {
     const arrivedAt = this.#options.clock()
@@ -85,8 +86,8 @@ export class KeySet {
   }
 
   /**
-   * Ensures that the keys are newer than the token's arrival, as far as the cooldown allows. Rejects when that fetch
-   * failed, because the token may be valid.
+   * Ensures that the keys are newer than the token's arrival, as far as the cooldown allows. Rejects when
+   * that fetch failed, because the token may be valid.
    */
   async #readAfter(arrivedAt: number, source: TokenSource, mismatch: KeyMismatch): Promise<void> {
     if (this.#keys.startedAt < arrivedAt) {
@@ -109,8 +110,9 @@ export class KeySet {
   }
 
   /**
-   * The provider has published the key that it just signed with. A wait of at most PROVIDER_COOLDOWN is acceptable, so
-   * that a flood of forged tokens, which uses up the cooldown for requests, does not make sign-ins fail.
+   * The provider has published the key that it just signed with. A wait of at most PROVIDER_COOLDOWN is
+   * acceptable, so that a flood of forged tokens, which uses up the cooldown for requests, does not make
+   * sign-ins fail.
    */
   async #readForProvider(arrivedAt: number): Promise<void> {
     const since = this.#options.clock() - this.#keys.startedAt

@@ -1,15 +1,15 @@
 /**
- * Sanitizes external text for the log: bounded, on one line, without possible credentials. Such text is never sent to a
- * client.
+ * Sanitizes external text for the log: bounded, on one line, without possible credentials. Such text is never
+ * sent to a client.
  */
 
-/** Characters. */
+/** The most characters. */
 const MAX_LENGTH = 200
 /** Anything but visible ASCII and the space. */
 const UNPRINTABLE = /[^\x20-\x7e]+/g
 /**
- * Long runs of the characters of tokens, codes, secrets, states and cookies. Words of a language are shorter; addresses
- * and paths in a message may be removed too.
+ * Long runs of the characters of tokens, codes, secrets, states and cookies. Words of a language are shorter;
+ * addresses and paths in a message may be removed too.
  */
 const CREDENTIAL = /[A-Za-z0-9_.~+/=%-]{16,}/g
 
@@ -23,13 +23,13 @@ export function sanitize(text: string): string {
   return visible.length > MAX_LENGTH ? `${visible.slice(0, MAX_LENGTH)}…` : visible
 }
 
-/** For names of Seats and hosts, which are not credentials: only bounded and printable. */
+/** The text of names of Seats and hosts, which are not credentials: bounded and printable. */
 export function sanitizeName(text: string): string {
   const visible = text.slice(0, MAX_LENGTH).replace(UNPRINTABLE, '?')
   return text.length > MAX_LENGTH ? `${visible}…` : visible
 }
 
-/** Codes of RFC 6749, sections 4.1.2.1 and 5.2, OpenID Connect Core 1.0, section 3.1.2.6, RFC 6750, section 3.1, and RFC 9449, section 5. */
+/** Codes of RFC 6749 (4.1.2.1, 5.2), OpenID Connect Core 1.0 (3.1.2.6), RFC 6750 (3.1) and RFC 9449 (5). */
 const REGISTERED = new Set([
   'access_denied',
   'account_selection_required',

@@ -1,10 +1,11 @@
 /**
- * Name look-ups for one tenant's provider, without getaddrinfo: libuv runs only two getaddrinfo calls at once, and a name
- * server that does not respond blocks them for many seconds, for all tenants, the store and Redis.
+ * Name look-ups for one tenant's provider, without getaddrinfo: libuv runs only two getaddrinfo calls at
+ * once, and a name server that does not respond blocks them for many seconds, for all tenants, the store and
+ * Redis.
  *
- * Order: `localhost` and its subdomains are loopback (RFC 6761); then `/etc/hosts`; then DNS, with the name servers and
- * the search list of `/etc/resolv.conf`, of which the resolver (c-ares) itself reads only the name servers. Other sources of
- * nsswitch.conf (mDNS, NIS) are not used.
+ * Order: `localhost` and its subdomains are loopback (RFC 6761); then `/etc/hosts`; then DNS, with the name
+ * servers and the search list of `/etc/resolv.conf`. The resolver (c-ares) itself reads only the name
+ * servers. Other sources of nsswitch.conf (mDNS, NIS) are not used.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -33,7 +34,7 @@ export function isLocalhost(name: string): boolean {
 
 export class NameLookup {
   readonly #limits: NameLimits
-  /** By name: concurrent connections share a look-up. */
+  /** The look-ups in flight by name: concurrent connections share one. */
   readonly #inFlight = new Map<string, Promise<readonly LookupAddress[]>>()
 
   constructor(limits: NameLimits = {}) {

@@ -5,14 +5,14 @@ import { Refusal } from '../../model/errors.ts'
 import { sanitizeErrorCode } from './log-text.ts'
 
 /**
- * A failure that the client does not cause: the provider is down, slow, or its response too large or not valid. Text of
- * the provider in the message is sanitized by `log-text.ts`.
+ * A failure that the client does not cause: the provider is down, slow, or its response too large or not
+ * valid. Text of the provider in the message is sanitized by `log-text.ts`.
  */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
-  /** For the log: the user, where an ID token was verified before. */
+  /** The user for the log, if an ID token was verified before; null: not known. */
   user: string | null = null
-  /** Of an error of the network or of TLS; null for other causes. */
+  /** The code of an error of the network or of TLS; null: another cause. */
   readonly code: string | null
 
   constructor(message: string, code: string | null = null) {
@@ -21,7 +21,10 @@ export class ProviderError extends Error {
   }
 }
 
-/** A failure of the proxy on the way to the provider, or of the way to the proxy. The message names the proxy's variable. */
+/**
+ * A failure of the proxy on the way to the provider, or of the way to the proxy. The message names the
+ * proxy's variable.
+ */
 export class ProxyError extends ProviderError {
   /** `HTTPS_PROXY` */
   readonly variable: string
@@ -35,7 +38,7 @@ export class ProxyError extends ProviderError {
 /** The provider refused a code, a refresh token or an access token. The message is for the log, sanitized. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused'
-  /** As of {@link ProviderError}. */
+  /** The user for the log, as in {@link ProviderError}. */
   user: string | null = null
 }
 
@@ -59,21 +62,25 @@ const CODE = /^[A-Za-z][A-Za-z0-9_]{1,63}$/
 export function codeOf(cause: unknown): string {
   let code = 'unknown'
   for (let at = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    const found = 'code' in at && typeof at.code === 'string' && CODE.test(at.code) ? at.code : at.name
-    if (CODE.test(found)) code = found
+    const name = 'code' in at && typeof at.code === 'string' && CODE.test(at.code) ? at.code : at.name
+    if (CODE.test(name)) code = name
   }
   return code
 }
 
 /**
- * The code of an error of openid-client. Only the outermost: the causes contain whole responses (tokens, claims), which
- * must not leave this file.
+ * The code of an error of openid-client. Only the outermost: the causes contain whole responses (tokens,
+ * claims), which must not leave this file.
  */
 export function clientErrorCode(cause: unknown): string {
   return cause instanceof client.ClientError ? (cause.code ?? 'unknown') : codeOf(cause)
 }
 
-/** Translates an error of openid-client. @param step the failed step: `discovery`, `the code`, … */
+/**
+ * Translates an error of openid-client.
+ *
+ * @param step the failed step: `discovery`, `the code`, …
+ */
 export function translateError(cause: unknown, step: string): ProviderError | ProviderRefused {
   // openid-client wraps errors of fetch.
   for (const each of [cause, cause instanceof Error ? cause.cause : null])

@@ -1,6 +1,6 @@
 /**
- * A tenant's identity provider (OpenID Connect Discovery 1.0). Discovery runs at first use, never at start: a provider
- * that is down affects only its tenant's sign-in.
+ * A tenant's identity provider (OpenID Connect Discovery 1.0). Discovery runs at first use, never at start: a
+ * provider that is down affects only its tenant's sign-in.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -42,7 +42,7 @@ export class Provider {
     this.keys = new KeySet({ uri, newUri, fetch: this.#http.fetch, clock })
   }
 
-  /** Of signatures. Rejects with ProviderError. */
+  /** The algorithms of signatures. Rejects with ProviderError. */
   async algorithms(): Promise<readonly string[]> {
     return (await this.discovered()).algorithms
   }
@@ -73,11 +73,11 @@ export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
     configuration: configured((same) => same),
     configured,
     clientAuth,
-    /** Of token signatures: both advertised and accepted. */
+    /** The algorithms of token signatures that are both advertised and accepted. */
     algorithms: acceptedAlgorithms(metadata.id_token_signing_alg_values_supported),
     /** RFC 9207, section 3: every authorization response carries `iss`. */
     sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
-    /** What the provider requires of every client and the gateway does not do; '': nothing. */
+    /** The requirement for every client that the gateway does not meet; '': none. */
     requires: requirementOf(metadata),
     jwksUri: metadata.jwks_uri ?? '',
     /** RFC 9449, section 5.1: clients may have to bind their tokens to a key. */
@@ -87,8 +87,8 @@ export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
 }
 
 /**
- * Reads the discovery document (OpenID Connect Discovery 1.0, section 4). Its endpoints are not checked. Rejects with
- * ProviderError.
+ * Reads the discovery document (OpenID Connect Discovery 1.0, section 4). Its endpoints are not checked.
+ * Rejects with ProviderError.
  *
  * @param clientId is not sent
  */
@@ -101,12 +101,12 @@ export async function readMetadata(
   const documentFetch: client.CustomFetch = (url, options) => fetchDocument(http, url, options)
   const execute = allowInsecure ? [client.allowInsecureRequests] : []
   const options = { [client.customFetch]: documentFetch, execute }
-  const found = await client
+  const configuration = await client
     .discovery(new URL(issuer), clientId, {}, client.None(), options)
     .catch((cause: unknown) => {
       throw translateError(cause, 'discovery')
     })
-  const metadata = withoutNull(found.serverMetadata())
+  const metadata = withoutNull(configuration.serverMetadata())
   // openid-client compares issuers as URLs, not as text.
   if (metadata.issuer !== issuer)
     throw new ProviderError('the issuer in the discovery document differs from the configured issuer')
@@ -127,7 +127,10 @@ function differsByTrailingSlash(a: string, b: string): boolean {
   return a === `${b}/` || b === `${a}/`
 }
 
-/** Some providers write null for what they do not have; OpenID Connect Discovery, section 4.2, leaves such members out. */
+/**
+ * Some providers write null for what they do not have; OpenID Connect Discovery, section 4.2, leaves such
+ * members out.
+ */
 function withoutNull(metadata: client.ServerMetadata): client.ServerMetadata {
   const members = Object.entries(metadata).filter(([, value]) => value !== null)
   return { ...Object.fromEntries(members), issuer: metadata.issuer }
@@ -141,10 +144,13 @@ function checkEndpoints(metadata: client.ServerMetadata, http: DiscoveryHttp): v
   for (const name of optional) if (metadata[name] !== undefined) checkedEndpoint(metadata, name, http)
 }
 
-/** The endpoints that the browser asks in place of the gateway. */
+/** The endpoints that the browser requests, not the gateway. */
 const OF_BROWSERS = new Set(['authorization_endpoint', 'end_session_endpoint'])
 
-/** @returns its URL. @throws ProviderError */
+/**
+ * @returns its URL.
+ * @throws ProviderError
+ */
 export function checkedEndpoint(metadata: client.ServerMetadata, name: string, http: DiscoveryHttp): string {
   const url: unknown = metadata[name]
   if (typeof url !== 'string') throw new ProviderError(`the provider's ${name} is missing or not a string`)

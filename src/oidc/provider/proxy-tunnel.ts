@@ -1,4 +1,7 @@
-/** Connections to a provider through an HTTP proxy: CONNECT (RFC 9110, section 9.3.6), also for http addresses. */
+/**
+ * Connections to a provider through an HTTP proxy: CONNECT (RFC 9110, section 9.3.6), also for http
+ * addresses.
+ */
 
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -34,7 +37,7 @@ export function openTunnel(proxy: ProviderProxy, target: string, options: Tunnel
   const timer = setTimeout(() => fail(`has not answered within ${options.timeout} ms`), options.timeout)
   const authorization = proxy.authorization === null ? {} : { 'proxy-authorization': proxy.authorization }
   // The connection is given, so no agent is asked: NODE_USE_ENV_PROXY changes agents alone.
-  const asked = request({
+  const tunnelRequest = request({
     method: 'CONNECT',
     path: target,
     setHost: false,
@@ -42,22 +45,22 @@ export function openTunnel(proxy: ProviderProxy, target: string, options: Tunnel
     maxHeaderSize: MAX_HEADER_BYTES,
     createConnection: () => socket,
   })
-  asked.on('error', (cause) => fail(failureOf(cause)))
-  asked.once('connect', ({ statusCode = 0 }, _, head: Buffer) => {
+  tunnelRequest.on('error', (cause) => fail(failureOf(cause)))
+  tunnelRequest.once('connect', ({ statusCode = 0 }, _, head: Buffer) => {
     clearTimeout(timer)
     if (statusCode < 200 || statusCode > 299) return fail(refusalOf(statusCode, target))
     // The provider never speaks first, so these bytes would be the proxy's own.
     if (head.length > 0) return fail('sent data before the request')
     resolve(socket)
   })
-  asked.end()
+  tunnelRequest.end()
   return promise
 }
 
 function openSocket({ host, port, tls }: ProviderProxy, lookup: LookupFunction): Socket {
   const tcp = { host, port, lookup, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
   if (!tls) return connectTcp(tcp)
-  // As of the provider itself.
+  // As for the provider itself.
   const secure = { rejectUnauthorized: true, allowPartialTrustChain: true, ALPNProtocols: ['http/1.1'] }
   return connectTls({ ...tcp, ...secure, servername: isIP(host) === 0 ? host : '' })
 }

@@ -1,13 +1,13 @@
 /**
- * Caches one document of the provider, with single-flight fetches and a backoff after failures. A fresh document is
- * returned as it is. After that it is still returned while a fetch runs in the background, so that a slow provider does
- * not delay requests. A stale document is not returned: callers wait for the fetch.
+ * Caches one document of the provider, with single-flight fetches and a backoff after failures. A fresh
+ * document is returned as it is. After that it is still returned while a fetch runs in the background, so
+ * that a slow provider does not delay requests. A stale document is not returned: callers wait for the fetch.
  */
 
 export interface RevalidationTimes {
   /** ms that a document is returned without a new fetch. */
   readonly fresh: number
-  /** ms after which a document is not returned any more. */
+  /** ms after which a document is no longer returned. */
   readonly stale: number
   /** ms between a failed fetch and the next. */
   readonly backoff: number
@@ -45,7 +45,9 @@ export class StaleWhileRevalidate<T> {
     return this.#value.document
   }
 
-  /** Fetches the document, or joins the pending fetch. Within the backoff it rejects with the last failure. */
+  /**
+   * Fetches the document, or joins the pending fetch. Within the backoff it rejects with the last failure.
+   */
   revalidate(): Promise<T> {
     if (this.#pending !== null) return this.#pending
     const failure = this.failure

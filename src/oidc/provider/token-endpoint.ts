@@ -1,9 +1,10 @@
 /**
- * Redeems a code or a refresh token at the token endpoint (RFC 6749, sections 4.1.3 and 6). Rejects with ProviderError or
- * ProviderRefused. The returned tokens are not verified yet.
+ * Redeems a code or a refresh token at the token endpoint (RFC 6749, sections 4.1.3 and 6). Rejects with
+ * ProviderError or ProviderRefused. The returned tokens are not verified yet.
  *
- * openid-client sends the request and parses the response, but the ID token is removed from the response first: only
- * `id-token.ts` verifies ID tokens, and so a malformed response is distinguished from an invalid token.
+ * openid-client sends the request and parses the response, but the ID token is removed from the response
+ * first: only `id-token.ts` verifies ID tokens, and so a malformed response is distinguished from an invalid
+ * token.
  */
 
 import * as client from 'openid-client'
@@ -90,7 +91,7 @@ async function readTokens(response: Response) {
   return { token_type, access_token, ...(refresh_token !== null && { refresh_token }), id_token }
 }
 
-/** Some providers send `null` or `""` for a token that there is not. */
+/** The token; null: there is none. Some providers send `null` or `""` then. */
 function optionalToken(body: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = body[name] ?? null
   if (value === null || value === '') return null
@@ -98,20 +99,24 @@ function optionalToken(body: Readonly<Record<string, unknown>>, name: string): s
   throw new ProviderError(`the response of the token endpoint has a ${name} that is not a text`)
 }
 
-/** For the log. */
+/** The advice for the log about tokens that are bound to a key. */
 const BOUND = '(the gateway has no key that tokens could be bound to: turn off DPoP for this client)'
 
 /** These concern the client, thus the gateway's configuration. */
 const ABOUT_CLIENT = ['invalid_client', 'unauthorized_client']
 /** Outages. Some providers send these codes, which RFC 6749 defines for redirects only, with status 400. */
 const OUTAGES = ['server_error', 'temporarily_unavailable']
-/** `invalid_grant`, and what some providers send in place of it: `invalid_code` (glewlwyd), `bad_verification_code` (GitHub). */
+/**
+ * `invalid_grant`, and what some providers send in place of it: `invalid_code` (glewlwyd),
+ * `bad_verification_code` (GitHub).
+ */
 const REFUSED_CODE = /^invalid_grant$|(?:^|_)code(?:_|$)/
 /** Request Timeout and Too Many Requests: a retry may succeed. */
 const RETRYABLE = [408, 429]
 
 /**
- * Interprets an error response (RFC 6749, section 5.2): a fault of the client, of the grant, or of the provider.
+ * Interprets an error response (RFC 6749, section 5.2): a fault of the client, of the grant, or of the
+ * provider.
  *
  * @param response with a status other than 200
  */

@@ -1,6 +1,6 @@
 /**
- * The endpoint that a provider calls when a user has logged out there (OpenID Connect Back-Channel Logout 1.0). Public: the
- * logout token is the only proof.
+ * The endpoint that a provider calls when a user has logged out there (OpenID Connect Back-Channel Logout
+ * 1.0). Public: the logout token is the only proof.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -17,10 +17,10 @@ import { audiencesOf, type CompactJws } from '../tokens/compact-jws.ts'
 import { type LogoutToken, readLogoutToken, verifyLogoutToken } from '../tokens/logout-token.ts'
 import { endByProvider, type ProviderLogout, providerSessionDigest, tokenDigest } from './provider-logout.ts'
 
-/** Bytes. Other parameters are ignored (section 2.5), so there may be some. */
+/** The most bytes of a body. Other parameters are ignored (section 2.5), so there may be some. */
 const MAX_BODY = 16 * 1024
 
-/** Ids of ended sessions in the line of the log; the audit has all. */
+/** The most ids of ended sessions in the line of the log; the audit has all. */
 const MAX_LOGGED = 100
 
 const notForm = invalid('The body must be application/x-www-form-urlencoded, in UTF-8, of at most 16 KiB.')
@@ -30,15 +30,15 @@ const otherProvider = invalid('The logout token is not for a provider and client
 const ambiguous = invalid('The logout token is for several clients of this gateway.')
 const used = invalid('The logout token was already used.')
 
-/** 200 once no instance accepts the sessions any more. Rejects when the store is unavailable. */
+/** Answers 200 once no instance accepts the sessions. Rejects if the store is unavailable. */
 export async function backchannelLogout(context: Context, request: PublicRequest): Promise<Reply> {
   const refusal = await logOut(context, request)
   if (refusal === null) return { status: 200, headers: [] }
   const { code, detail, caller } = refusal
-  const known =
+  const callerFields =
     caller === null ? {} : { tenant: caller.tenant, ...(caller.user === null ? {} : { user: caller.user }) }
   context.log.warn(
-    { event: 'backchannel_logout_refused', ...known, ...issuerIn(request, refusal), reason: detail },
+    { event: 'backchannel_logout_refused', ...callerFields, ...issuerIn(request, refusal), reason: detail },
     'a logout token was refused',
   )
   // Section 2.8. The names are those of OAuth 2.0 (RFC 6749, sections 4.1.2.1 and 5.2).
@@ -70,7 +70,10 @@ function tokenIn({ rawHeaders, body }: PublicRequest): string | Refusal {
   return token === undefined || token === '' || others.length > 0 ? noToken : token
 }
 
-/** The answer does not name it, nor what was expected: both would tell which tenants exist. */
+/**
+ * The issuer of the token, for the log. The answer names neither it nor the expected one: both would tell
+ * which tenants exist.
+ */
 function issuerIn(request: PublicRequest, refusal: Refusal): { readonly issuer?: string } {
   const text = refusal === otherProvider ? tokenIn(request) : refusal
   const jws = text instanceof Refusal ? text : readLogoutToken(text)
@@ -80,16 +83,17 @@ function issuerIn(request: PublicRequest, refusal: Refusal): { readonly issuer?:
 }
 
 /**
- * The tenants whose client the token is for. Tenants that share an issuer and a client are one client to the provider,
- * which sends one token for all of them.
+ * The tenants whose client the token is for. Tenants that share an issuer and a client are one client to the
+ * provider, which sends one token for all of them.
  */
 function tenantsOf({ providers }: Context, { path }: PublicRequest, { claims }: CompactJws) {
   const audiences = audiencesOf(claims)
   const matching = [...providers.values()].filter(
     ({ tenant: { oidc } }) => oidc.issuer === claims.iss && audiences.includes(oidc.clientId),
   )
-  const named = path === BACKCHANNEL_LOGOUT ? null : path.slice(BACKCHANNEL_LOGOUT.length + 1)
-  const addressed = named === null ? matching : matching.filter(({ tenant }) => tenant.id === named)
+  const addressedTenant = path === BACKCHANNEL_LOGOUT ? null : path.slice(BACKCHANNEL_LOGOUT.length + 1)
+  const addressed =
+    addressedTenant === null ? matching : matching.filter(({ tenant }) => tenant.id === addressedTenant)
   const [clientId, ...others] = new Set(addressed.map(({ tenant }) => tenant.oidc.clientId))
   if (others.length > 0) return ambiguous
   return matching.filter(({ tenant }) => tenant.oidc.clientId === clientId)

@@ -8,13 +8,16 @@ import { parseCookieText } from './session-credentials.ts'
 import type { StoredSession, Writer } from '../../../seats-admin/index.ts'
 import type { OidcTenant } from '../ports.ts'
 
-/** For its own user. Resolves when no instance accepts the session any more. Rejects when the store is unavailable. */
+/**
+ * Ends the session for its own user. Resolves once no instance accepts it. Rejects if the store is
+ * unavailable.
+ */
 export async function endSession(context: Context, tenant: string, id: string): Promise<void> {
   const committed = await context.sessions.end(tenant, id, context.now())
   if (committed !== null) await context.announce(committed)
 }
 
-/** As {@link endSession}, for the provider: the audit has an entry. */
+/** Ends the session for the provider, as {@link endSession} does: the audit has an entry. */
 export async function endForProvider(context: Context, tenant: OidcTenant, id: string): Promise<void> {
   const committed = await context.sessions.endByProvider(providerAuthor(context, tenant), id)
   if (committed !== null) await context.announce(committed)

@@ -1,6 +1,6 @@
 /**
- * Ends a session on all instances before the response, then at the provider if it supports that (OpenID Connect
- * RP-Initiated Logout 1.0). A provider that is down does not prevent the logout here.
+ * Ends a session on all instances before the response, then at the provider if it supports that (OpenID
+ * Connect RP-Initiated Logout 1.0). A provider that is down does not prevent the logout here.
  */
 
 import * as client from 'openid-client'
@@ -22,10 +22,10 @@ import { foreignOrigin } from './session-authentication.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 import { codeOf } from '../provider/provider-errors.ts'
 
-/** Characters. Servers refuse URLs with longer hints; without a hint the provider asks the user. */
+/** The most characters. Servers refuse URLs with longer hints; without a hint the provider asks the user. */
 const MAX_HINT = 4096
 
-/** Without a session the response is also 200. */
+/** Ends the session of the request. Without a session the response is 200 too. */
 export async function logout(context: Context, request: PublicRequest): Promise<Reply> {
   const { rawHeaders } = request
   if (isForeign(context, rawHeaders)) return foreignOrigin
@@ -51,14 +51,16 @@ export async function logout(context: Context, request: PublicRequest): Promise<
     : { status: 303, headers: [...headers, 'Location', location] }
 }
 
-/** Whether the request has a session cookie, valid or not, and no page of the gateway's own origin sent it. */
+/**
+ * Whether the request has a session cookie, valid or not, and no page of the gateway's own origin sent it.
+ */
 function isForeign({ providers }: Context, rawHeaders: readonly string[]): boolean {
   const origins = new Map([...providers].map(([tenant, provider]) => [tenant, originOf(provider)]))
   const cookies = cookieValues(headerLines(rawHeaders, 'cookie'), SESSION_COOKIE)
   return cookies.some((text) => !hasOwnOrigin(rawHeaders, ownOriginsOf(text, origins)))
 }
 
-/** Any handle of the family ends the session, a used one too. */
+/** The session of a handle; null: there is none. A used handle of the family ends it too. */
 async function sessionOfHandle({ sessions }: Context, text: string): Promise<StoredSession | null> {
   const handle = parseHandleText(text)
   const session = handle === null ? null : await sessions.sessionById(handle.tenant, handle.id)
@@ -66,7 +68,9 @@ async function sessionOfHandle({ sessions }: Context, text: string): Promise<Sto
   return areSameBytes(session.familyHash, handle.proof.family) ? session : null
 }
 
-/** The provider's logout URL for the browser; null when unsupported or when discovery fails. Never rejects. */
+/**
+ * The provider's logout URL for the browser; null when unsupported or when discovery fails. Never rejects.
+ */
 async function endAtProvider(
   context: Context,
   provider: Provider,

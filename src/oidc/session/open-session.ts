@@ -1,6 +1,7 @@
 /**
- * Creates the session of a sign-in: for a browser with a cookie, for a program with refresh handles. A session whose user
- * was logged out at the provider since the sign-in began ends at once; see `provider-logout.ts`.
+ * Creates the session of a sign-in: for a browser with a cookie, for a program with refresh handles. A
+ * session whose user was logged out at the provider since the sign-in began ends at once; see
+ * `provider-logout.ts`.
  */
 
 import type { Context } from '../context.ts'
@@ -44,7 +45,7 @@ export interface NewSignIn extends SignedIn {
 /** A session without its secrets, not stored yet. */
 type NewSession = ReturnType<typeof newSession>
 
-/** @returns a value for Set-Cookie, or a Refusal when the user was logged out meanwhile */
+/** @returns a value for Set-Cookie, or a Refusal if the user was logged out during the sign-in */
 export async function openBrowserSession(
   context: Context,
   tenant: OidcTenant,
@@ -58,7 +59,7 @@ export async function openBrowserSession(
   return setCookie(SESSION_COOKIE, cookieText(tenant.id, session.id, secret), maxAge)
 }
 
-/** @returns the first refresh handle, or a Refusal when the user was logged out meanwhile */
+/** @returns the first refresh handle, or a Refusal if the user was logged out during the sign-in */
 export async function openFamily(
   context: Context,
   tenant: OidcTenant,
@@ -82,8 +83,8 @@ async function create(
 }
 
 /**
- * The Seats of a session are at most as old as a token's lifetime. Then they are mapped again with the provider's refresh
- * token; without one, the session expires.
+ * The Seats of a session are at most as old as a token's lifetime. Then they are mapped again with the
+ * provider's refresh token; without one, the session expires.
  */
 export function newSession(tenant: OidcTenant, signedIn: NewSignIn) {
   const { oidc, token } = tenant
@@ -112,7 +113,10 @@ export function sealProviderGrant(providerGrant: ProviderGrant, tenant: OidcTena
   return seal(JSON.stringify(providerGrant), tenant.token.secrets, bindingOf(tenant, id))
 }
 
-/** Includes the issuer, so that tokens are never sent to another provider that the tenant is configured with later. */
+/**
+ * Includes the issuer, so that tokens are never sent to another provider that the tenant is configured with
+ * later.
+ */
 function bindingOf({ id: tenant, oidc }: OidcTenant, id: string): string[] {
   return ['session', tenant, oidc.issuer, id]
 }

@@ -1,9 +1,10 @@
 /**
- * Logouts at the provider: which sessions they end, and how a sign-in under way learns of them.
+ * Logouts at the provider: which sessions they end, and how a pending sign-in learns of them.
  *
- * A sign-in that began before the logout may complete after it, with a code from before. The order of steps excludes that
- * its session survives: the logout is first recorded, then sessions end; a sign-in first creates its session, then looks
- * for the record. Either the logout sees the session, or the sign-in sees the record.
+ * A sign-in that began before the logout may complete after it, with a code from before. The order of steps
+ * excludes that its session survives: the logout is first recorded, then sessions end; a sign-in first
+ * creates its session, then looks for the record. Either the logout sees the session, or the sign-in sees the
+ * record.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -14,7 +15,7 @@ import { endForProvider, providerAuthor } from './end-session.ts'
 import { sha256 } from './session-credentials.ts'
 import { LEEWAY } from '../provider/provider.ts'
 
-/** Sessions that one transaction ends. */
+/** The most sessions that one transaction ends. */
 const BATCH = 500
 
 const loggedOut = new Refusal(
@@ -45,10 +46,11 @@ function digestOf(subject: LogoutSubject): Uint8Array {
 }
 
 /**
- * Ends the tenant's sessions of the logout on all instances. The token is recorded last, so that it can be sent again
- * after a fault.
+ * Ends the tenant's sessions of the logout on all instances. The token is recorded last, so that it can be
+ * sent again after a fault.
  *
- * @returns the sessions that ended; null when the token was used before. Rejects when the store is unavailable.
+ * @returns the sessions that ended; null when the token was used before. Rejects when the store is
+ *   unavailable.
  */
 export async function endByProvider(
   context: Context,
@@ -71,8 +73,9 @@ export async function endByProvider(
 }
 
 /**
- * Ends a session that was just created, if the provider's session or the user was logged out since the sign-in began.
- * Clocks of instances may differ; a session at the provider that has ended is not used again, so the leeway harms no one.
+ * Ends a session that was just created, if the provider's session or the user was logged out since the
+ * sign-in began. Clocks of instances may differ; a session at the provider that has ended is not used again,
+ * so the leeway harms no one.
  */
 export async function endIfLoggedOut(
   context: Context,

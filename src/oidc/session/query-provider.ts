@@ -17,7 +17,9 @@ export interface Renewed {
   readonly renewal: Renewal
 }
 
-/** Unknown: the session stays as it was, with `sealed` if the provider has already replaced its refresh token. */
+/**
+ * Unknown: the session stays as it was, with `sealed` if the provider has already replaced its refresh token.
+ */
 export interface Failed {
   readonly cause: unknown
   readonly sealed: string | null

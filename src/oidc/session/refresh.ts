@@ -1,10 +1,10 @@
 /**
  * Exchanges a refresh handle for a new token and a new handle, with Seats mapped again from the provider.
  *
- * Each handle is valid once. A second use, concurrent or later, ends the family, because one of the two holders has stolen
- * the handle (RFC 9700, section 4.14.2). This includes an honest client that repeats a request after a lost response: it
- * must sign in again. A grace period would serve the thief too. A client may repeat a request after a 503: the handle is
- * restored then.
+ * Each handle is valid once. A second use, concurrent or later, ends the family, because one of the two
+ * holders has stolen the handle (RFC 9700, section 4.14.2). This includes an honest client that repeats a
+ * request after a lost response: it must sign in again. A grace period would serve the thief too. A client
+ * may repeat a request after a 503: the handle is restored then.
  */
 
 import { Refusal } from '../../model/errors.ts'

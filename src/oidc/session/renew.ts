@@ -1,9 +1,10 @@
 /**
- * Maps the Seats of a browser's session again when they are older than the token lifetime, on the request path.
+ * Maps the Seats of a browser's session again when they are older than the token lifetime, on the request
+ * path.
  *
- * One request of one instance queries the provider. Other requests of this process wait for it; other instances wait for
- * its write to the store. While the provider is unavailable, requests with the session get 503: the session neither
- * counts nor ends.
+ * One request of one instance queries the provider. Other requests of this process wait for it; other
+ * instances wait for its write to the store. While the provider is unavailable, requests with the session get
+ * 503: the session neither counts nor ends.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -24,13 +25,13 @@ const WAIT = 6_000
 const POLL = 100
 /** ms without a new query of this process after a failure. */
 const BACKOFF = 2_000
-/** Sessions whose failure is remembered. */
+/** The most sessions whose failure is remembered. */
 const MAX_FAILED = 10_000
 
 /** The provider and the time, so that a simulation can control them. */
 export interface RenewalPorts {
   readonly query: (
-    ...asked: Parameters<typeof queryProvider>
+    ...parts: Parameters<typeof queryProvider>
   ) => Promise<Pick<Renewed, 'renewal'> | Failed | Refusal>
   /** Monotonic ms. */
   readonly now: () => number
@@ -46,14 +47,16 @@ const PORTS: RenewalPorts = {
 export class Renewals {
   readonly #ports: RenewalPorts
   readonly #pending = new Map<string, Promise<SessionRecord | Refusal>>()
-  /** By session: the end of the backoff, monotonic ms, as the wall clock may be set back. */
+  /** The end of the backoff by session, monotonic ms: the wall clock may be set back. */
   readonly #failed = new LruMap<number>(new LruBudget(MAX_FAILED), () => 1)
 
   constructor(ports = PORTS) {
     this.#ports = ports
   }
 
-  /** Requests that need the same renewal share the one of the first. Rejects when the store is unavailable. */
+  /**
+   * Requests that need the same renewal share the one of the first. Rejects when the store is unavailable.
+   */
   renew(context: Context, tenant: string, id: string): Promise<SessionRecord | Refusal> {
     const provider = context.providers.get(tenant)
     if (provider === undefined) return Promise.resolve(sessionEnded)

@@ -1,6 +1,6 @@
 /**
- * Authenticates by session cookie, for requests with neither an API key nor a bearer token. Sessions are read from memory,
- * as API keys are; only Seats older than the token lifetime are renewed.
+ * Authenticates by session cookie, for requests with neither an API key nor a bearer token. Sessions are read
+ * from memory, as API keys are; only Seats older than the token lifetime are renewed.
  */
 
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
@@ -43,7 +43,11 @@ export interface SessionOptions {
   readonly sessionById: RecordLookup<SessionRecord>
   /** The session as the store has it now, whatever memory has. */
   readonly readSession: RecordLookup<SessionRecord>
-  /** Maps the session's Seats again. @param requestId of the request that needs it; null: none */
+  /**
+   * Maps the session's Seats again.
+   *
+   * @param requestId of the request that needs it; null: none
+   */
   readonly renew: (tenant: string, id: string, requestId: string | null) => Promise<SessionRecord | Refusal>
   /** ms since the epoch */
   readonly now: () => number
@@ -90,14 +94,14 @@ export class Sessions {
   }
 
   /**
-   * Refuses a change at a built-in endpoint unless a page of the gateway's own origin makes it. A browser sends the cookie with
-   * requests of other pages of the same site too, and a valid cookie says nothing about the page. Whether the session exists does
-   * not matter: the refusal comes before the credential is checked.
+   * Refuses a change at a built-in endpoint unless a page of the gateway's own origin makes it. A browser
+   * sends the cookie with requests of other pages of the same site too, and a valid cookie says nothing about
+   * the page. Whether the session exists does not matter: the refusal comes before the credential is checked.
    */
   foreignChange(cookieLines: readonly string[], { method, rawHeaders }: BrowserContext): Refusal | null {
     if (!isChange(method)) return null
     const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
-    // Several are malformed.
+    // Several cookies are refused later, as ambiguous.
     if (text === undefined || others.length > 0) return null
     return hasOwnOrigin(rawHeaders, ownOriginsOf(text, this.#origins)) ? null : foreignOrigin
   }
@@ -114,13 +118,16 @@ export class Sessions {
     const now = this.#options.now()
     if (!(now < record.expiresAt)) return sessionExpired.of(record)
     if (record.endedAt !== null) return sessionEnded.of(record)
-    // Of a version that let such a user sign in.
+    // An earlier version let such a user sign in.
     if (isIssuerUser(record.user)) return foreignSub
     if (now < record.renewAt) return this.#principal(record)
     return this.#renew(record, requestId, trace)
   }
 
-  /** The renewed session is read again, as of a position of the change feed: another instance may have renewed it. */
+  /**
+   * The renewed session is read again, as of a position of the change feed: another instance may have renewed
+   * it.
+   */
   async #renew(
     record: SessionRecord,
     requestId: string | null,
@@ -128,7 +135,7 @@ export class Sessions {
   ): Promise<Principal | Refusal> {
     const { readSession, renew } = this.#options
     const renewed = await renew(record.tenant, record.id, requestId)
-    // The record was only a reason to ask the provider, whose word has changed it.
+    // The record was only a reason to query the provider, and is changed by its answer.
     trace?.discard()
     if (renewed instanceof Refusal) return renewed.of(record)
     const current = await readSession(record.tenant, record.id, trace)

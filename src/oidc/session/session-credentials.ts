@@ -1,15 +1,19 @@
 /**
- * The credentials of a session: the cookie's value and the refresh handle. Both contain the tenant and the session id, so
- * that one point read finds the session, and secrets of which only SHA-256 hashes are stored.
+ * The credentials of a session: the cookie's value and the refresh handle. Both contain the tenant and the
+ * session id, so that one point read finds the session, and secrets. Only SHA-256 hashes of the secrets are
+ * stored.
  */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { isTenantId } from '../../../seats-admin/model/tenant.ts'
 import type { HandleProof } from '../../../seats-admin/index.ts'
 
-/** Tenant; the session's id, 128 bits, not a secret; a secret of 256 bits. */
+/** A cookie: tenant; the session's id, 128 bits, not a secret; a secret of 256 bits. */
 const COOKIE = /^([a-z0-9-]{1,63})\.([\w-]{22})\.([\w-]{43})$/
-/** As a cookie, with two secrets. The prefix identifies refresh handles for secret scanners and readers. */
+/**
+ * A refresh handle: as a cookie, with two secrets. The prefix identifies refresh handles for secret scanners
+ * and readers.
+ */
 const HANDLE = /^sgr_([a-z0-9-]{1,63})\.([\w-]{22})\.([\w-]{43})\.([\w-]{43})$/
 
 export interface CookieHandle {
@@ -51,8 +55,8 @@ export function parseCookieText(text: string): CookieHandle | null {
 }
 
 /**
- * `family` is constant, `rotating` changes with each use. A replayed handle is thus recognized by its family, and used
- * handles need not be stored.
+ * `family` is constant, `rotating` changes with each use. A replayed handle is thus recognized by its family,
+ * and used handles need not be stored.
  */
 export function handleText(tenant: string, id: string, family: string, rotating: string): string {
   return `sgr_${tenant}.${id}.${family}.${rotating}`

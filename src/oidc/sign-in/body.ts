@@ -13,9 +13,9 @@ export interface Fields {
   get(name: string): string | null
 }
 
-/** Bytes; enough for an ID token and the other fields. */
+/** The most bytes: enough for an ID token and the other fields. */
 const MAX_BODY = 128 * 1024
-/** Fields, of which no endpoint has more than a few. They are counted before anything is parsed. */
+/** The most fields. No endpoint has more than a few. They are counted before anything is parsed. */
 const MAX_FIELDS = 64
 /** The only accepted charset is UTF-8. */
 const TYPE =

@@ -1,11 +1,17 @@
 /**
- * Reads from request headers whether the request is a navigation, and whether a page of the gateway's origin sent it.
+ * Reads from request headers whether the request is a navigation, and whether a page of the gateway's origin
+ * sent it.
  */
 
 import type { BrowserContext } from '../../model/authorization-request.ts'
 import type { CorsPolicy } from '../../model/cors.ts'
 
-/** All values of a header, in order. @param rawHeaders name, value, … @param wanted in lower case */
+/**
+ * The values of all lines of a header, in order.
+ *
+ * @param rawHeaders name, value, …
+ * @param wanted the name in lower case
+ */
 export function headerLines(rawHeaders: readonly string[], wanted: string): string[] {
   const values: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -15,8 +21,8 @@ export function headerLines(rawHeaders: readonly string[], wanted: string): stri
 }
 
 /**
- * Whether a browser navigates to a page, so that a redirect to sign-in is useful. False for programs and for requests
- * that a page sends in the background, which can't show a sign-in page.
+ * Whether a browser navigates to a page, so that a redirect to sign-in is useful. False for programs and for
+ * requests that a page sends in the background, which can't show a sign-in page.
  */
 export function isNavigation(method: string, rawHeaders: readonly string[]): boolean {
   return method === 'GET' && acceptsPages(rawHeaders)
@@ -32,7 +38,7 @@ export function acceptsPages(rawHeaders: readonly string[]): boolean {
   return ranges.length <= MAX_RANGES && ranges.some(takesHtml)
 }
 
-/** Media ranges of Accept. Browsers send fewer than ten. */
+/** The most media ranges of Accept. Browsers send fewer than ten. */
 const MAX_RANGES = 64
 /** Weight 0: not acceptable (RFC 9110, section 12.4.2). */
 const ZERO_WEIGHT = /;[ \t]*q=0(?:\.0*)?[ \t]*(?:;|$)/i
@@ -47,9 +53,9 @@ function takesHtml(range: string): boolean {
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Whether a cookie is accepted as a credential. For unsafe methods and WebSockets only a page of the gateway's own origin
- * is accepted, because browsers attach cookies to cross-site requests (CSRF); and a page of an origin that the route table
- * lists in `cors` with credentials.
+ * Whether a cookie is accepted as a credential. For unsafe methods and WebSockets only a page of the
+ * gateway's own origin is accepted, because browsers attach cookies to cross-site requests (CSRF); and a page
+ * of an origin that the route table lists in `cors` with credentials.
  *
  * Browsers send Origin with all of these. If both Origin and Sec-Fetch-Site are present, both must match.
  */
@@ -63,8 +69,8 @@ export function isCookieAccepted(
 }
 
 /**
- * Whether a page of a listed origin on the same site sent the request. Other sites never send the cookie (SameSite=Lax): a
- * request that claims to come from one is not accepted.
+ * Whether a page of a listed origin on the same site sent the request. Other sites never send the cookie
+ * (SameSite=Lax): a request that claims to come from one is not accepted.
  */
 function isTrustedOrigin(rawHeaders: readonly string[], cors: CorsPolicy): boolean {
   const [origin, ...others] = headerLines(rawHeaders, 'origin')
@@ -79,8 +85,8 @@ export function isChange(method: string): boolean {
 }
 
 /**
- * Whether a page of one of these origins sent the request, by its Origin: Sec-Fetch-Site alone is not enough, but must not say
- * otherwise.
+ * Whether a page of one of these origins sent the request, by its Origin: Sec-Fetch-Site alone is not enough,
+ * but must not say otherwise.
  */
 export function hasOwnOrigin(rawHeaders: readonly string[], own: readonly string[]): boolean {
   const [origin] = headerLines(rawHeaders, 'origin')

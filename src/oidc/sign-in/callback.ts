@@ -1,7 +1,7 @@
 /**
- * The authorization response (OpenID Connect Core 1.0, section 3.1.2.5). The checks run in this order, so that an unrelated
- * response causes no request to the provider: state and its cookie, path, `iss`, `error`, `code`, first use. Then the code
- * is redeemed and the ID token verified.
+ * The authorization response (OpenID Connect Core 1.0, section 3.1.2.5). The checks run in this order, so
+ * that an unrelated response causes no request to the provider: state and its cookie, path, `iss`, `error`,
+ * `code`, first use. Then the code is redeemed and the ID token verified.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -45,15 +45,21 @@ const used = inputInvalid(
   '/state',
   'This sign-in was already completed. Continue if you are signed in, otherwise start again.',
 )
-/** The user has no part in it: the client, or what the provider requires of it, must be corrected. */
+/**
+ * The refusal that a user cannot avoid: an operator must correct the client, or what the provider requires of
+ * it.
+ */
 const refusedRequest = new Refusal(
   'credentials_missing',
   'The identity provider refused the request of this gateway. Its log has the reason, and what to do.',
 )
-/** Errors of such requests (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core 1.0, section 3.1.2.6; RFC 8707). */
+/**
+ * Errors of such requests (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core 1.0, section 3.1.2.6; RFC
+ * 8707).
+ */
 const ABOUT_REQUEST =
   /^(?:invalid_(?:request|scope|client|target)|invalid_request_(?:uri|object)|unauthorized_client|unsupported_response_type|(?:request|request_uri|registration)_not_supported)$/
-/** For the page: the user has most likely cancelled at the provider. */
+/** The text of the page if the user has most likely cancelled at the provider. */
 const cancelled = 'The sign-in was cancelled, or the identity provider did not allow it.'
 
 export async function callback(context: Context, request: PublicRequest): Promise<Reply> {
@@ -134,7 +140,9 @@ async function signIn(
   }
 }
 
-/** No session, no token, and no trace among the users: each of its requests would be refused. */
+/**
+ * Refuses a blocked user, without a session, a token and a record of the user: each request would be refused.
+ */
 function refuseBlocked({ log }: Context, tenant: string, user: string): Refusal {
   log.info(
     { event: 'sign_in_failed', tenant, user, reason: 'an administrator has blocked the user' },
@@ -143,7 +151,9 @@ function refuseBlocked({ log }: Context, tenant: string, user: string): Refusal 
   return blockedUser.of({ tenant, user })
 }
 
-/** Also without a refresh token the token has a session, which ends it early. */
+/**
+ * Answers a program. The token has a session even without a refresh token, so that a logout ends it early.
+ */
 async function respondToProgram(
   context: Context,
   pending: PendingSignIn,
@@ -160,8 +170,8 @@ async function respondToProgram(
 }
 
 /**
- * Always opens a new session with a new secret, and ends the browser's former session of the same tenant (session
- * fixation). A session of another tenant stays: a sign-in must not affect other tenants.
+ * Always opens a new session with a new secret, and ends the browser's former session of the same tenant
+ * (session fixation). A session of another tenant stays: a sign-in must not affect other tenants.
  */
 async function respondToBrowser(
   context: Context,
@@ -182,7 +192,11 @@ function inputInvalid(path: string, message: string): Refusal {
   return invalid(path, message, message)
 }
 
-/** Checks `iss` (RFC 9207), `error` and `code`. @returns null when the response has a code. Rejects with ProviderError. */
+/**
+ * Checks `iss` (RFC 9207), `error` and `code`.
+ *
+ * @returns null: the response has a code. Rejects with ProviderError.
+ */
 async function checkResponse(
   context: Context,
   provider: Provider,

@@ -1,10 +1,10 @@
 /**
- * Records completed sign-ins in the process: for one process without Redis, and to bound what one gateway records in
- * Redis.
+ * Records completed sign-ins in the process: for one process without Redis, and to bound what one gateway
+ * records in Redis.
  *
- * An unexpired id is never dropped, because its sign-in could then complete twice. At the limit, further sign-ins are
- * refused. Each tenant has a reserved share; further ids use a common pool, of which one tenant gets at most half. A flood
- * at one tenant thus leaves room for all others.
+ * An unexpired id is never dropped, because its sign-in could then complete twice. At the limit, further
+ * sign-ins are refused. Each tenant has a reserved share; further ids use a common pool, and one tenant gets
+ * at most half of it. A flood at one tenant thus leaves room for all others.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -46,7 +46,10 @@ export class ProcessEphemeral implements Ephemeral {
     return epoch === this.#epoch && this.add(tenant, id, ttlMs)
   }
 
-  /** @returns whether the id is new @throws at the limit */
+  /**
+   * @returns whether the id is new
+   * @throws at the limit
+   */
   add(tenant: string, id: string, ttlMs: number): boolean {
     const now = this.#clock()
     this.#sweep(now)
@@ -113,7 +116,7 @@ interface WorkerChannel {
 const EPOCH = 'ephemeral.epoch'
 const USE = 'ephemeral.use'
 
-/** In a worker. The primary keeps the record, because a callback may reach any worker. */
+/** The record as a worker sees it. The primary keeps it, because a callback may reach any worker. */
 export function remoteEphemeral(channel: WorkerChannel): Ephemeral {
   return {
     epoch: async () => String(await channel.ask(EPOCH)),
@@ -121,7 +124,7 @@ export function remoteEphemeral(channel: WorkerChannel): Ephemeral {
   }
 }
 
-/** In the primary. */
+/** Answers the workers, in the primary. */
 export function serveEphemeral(channel: WorkerChannel, ephemeral: Ephemeral): void {
   channel.serve(EPOCH, () => ephemeral.epoch())
   channel.serve(USE, (argument) => ephemeral.use(...(argument as [string, string, string, number])))

@@ -19,7 +19,10 @@ const originRefused = new Refusal(
   'origin_refused',
   'A form may start a sign-in only from a page of this origin or of an origin configured for the tenant. Programs send JSON.',
 )
-/** The same for an unknown tenant and a tenant without a provider, so that it does not reveal which tenants exist. */
+/**
+ * The same for an unknown tenant and a tenant without a provider, so that it does not reveal which tenants
+ * exist.
+ */
 const noSignIn = invalid('/tenant', 'is not a tenant with sign-in')
 
 /**
@@ -92,9 +95,9 @@ async function fromForm(
 }
 
 interface RequestedSignIn {
-  /** Null: a program signs in. */
+  /** The page after the sign-in; null: a program signs in. */
   readonly returnTo: string | null
-  /** OpenID Connect Core 1.0, section 3.1.2.1; null: as the provider will. */
+  /** The prompt (OpenID Connect Core 1.0, section 3.1.2.1); null: the provider decides. */
   readonly prompt: string | null
 }
 
@@ -135,9 +138,9 @@ function start(
 }
 
 /**
- * Prevents mix-up attacks (RFC 9700, section 4.4): with a shared redirect_uri, a hostile provider can obtain another
- * provider's code under its own state. Either the responses carry `iss` (RFC 9207), or each tenant has its own
- * redirect_uri.
+ * Prevents mix-up attacks (RFC 9700, section 4.4): with a shared redirect_uri, a hostile provider can obtain
+ * another provider's code under its own state. Either the responses carry `iss` (RFC 9207), or each tenant
+ * has its own redirect_uri.
  */
 function refuseMixUp({ sharedRedirect }: Context, { tenant }: Provider, sendsIssuer: boolean): void {
   if (sharedRedirect.has(tenant.id) && !sendsIssuer)
@@ -155,13 +158,14 @@ export function providerOf({ providers }: Context, fields: Fields): Provider | R
 }
 
 /**
- * Protects against login CSRF: a page of another origin could submit a form that signs its visitor in to another account
- * or tenant. A form is accepted only from the gateway's own origin or a configured one. JSON needs no such rule, because
- * cross-origin JSON requires a CORS preflight.
+ * Protects against login CSRF: a page of another origin could submit a form that signs its visitor in to
+ * another account or tenant. A form is accepted only from the gateway's own origin or a configured one. JSON
+ * needs no such rule, because cross-origin JSON requires a CORS preflight.
  *
  * - `canonical`: a page of the redirect_uri's origin
- * - `other`: a page of the host in the request, which may be another name of the gateway, or of one of the tenant's `origins`.
- *   The scheme is that of the redirect_uri: an attacker on the network can put pages at `http://` of a host that is served over HTTPS
+ * - `other`: a page of the host in the request, which may be another name of the gateway, or of one of the
+ *   tenant's `origins`. The scheme must be the one of the redirect_uri: an attacker on the network can put
+ *   pages at `http://` of a host that is served over HTTPS, and sign the visitor in to another account
  */
 type FormSource = 'canonical' | 'other' | 'foreign'
 

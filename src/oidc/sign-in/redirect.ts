@@ -1,6 +1,6 @@
 /**
- * Redirects of browsers: to the requested page, or to the canonical host, that of redirect_uri. Cookies belong to a host: a
- * sign-in started at another host name can't complete.
+ * Redirects of browsers to the requested page, or to the canonical host, which redirect_uri has. Cookies
+ * belong to a host: a sign-in that starts at another host name can't complete.
  */
 
 import { headerLines, isNavigation } from './browser.ts'
@@ -13,13 +13,17 @@ import { returnAddress } from './return-to.ts'
 import { clearSignInCookie, type PendingSignIn } from './state.ts'
 
 /**
- * Marks a browser that was just redirected to the canonical host. It prevents a redirect loop behind a proxy that rewrites
- * Host.
+ * Marks a browser that was just redirected to the canonical host. It prevents a redirect loop if a proxy
+ * before the gateway rewrites Host.
  */
 const MOVED = '__Host-seatgate_moved'
 const movedCookie = setCookie(MOVED, '1', 10)
 
-/** No referrer: the current URL may contain the authorization response. @param cookies values for Set-Cookie */
+/**
+ * A redirect without a referrer: the current URL may contain the authorization response.
+ *
+ * @param cookies values for Set-Cookie
+ */
 export function redirectTo(location: string, cookies: readonly string[]): PublicResponse {
   const headers = [...setCookies(cookies), 'Location', location, 'Referrer-Policy', 'no-referrer']
   return { status: 303, headers }
@@ -40,8 +44,8 @@ export function redirectToCanonicalHost(provider: Provider, returnTo: string | n
 }
 
 /**
- * Redirects a callback at another host name, which carries no cookie, to the canonical host. Null when the host is
- * canonical or ambiguous.
+ * Redirects a callback at another host name, which carries no cookie, to the canonical host. Null when the
+ * host is canonical or ambiguous.
  */
 export function callbackAtCanonicalHost(
   { providers, prefix }: Context,
@@ -57,8 +61,8 @@ export function callbackAtCanonicalHost(
 }
 
 /**
- * Redirects a browser with a late or repeated callback to the requested page if it is already signed in at the tenant,
- * for example in another tab. Otherwise null.
+ * Redirects a browser with a late or repeated callback to the requested page if it is already signed in at
+ * the tenant, for example in another tab. Otherwise null.
  */
 export async function signedInAlready(
   context: Context,
@@ -72,7 +76,11 @@ export async function signedInAlready(
   return redirectTo(canonicalAddress(provider, returnTo), [clearSignInCookie(state)])
 }
 
-/** Whether the request's host is not that of `canonical`, and a redirect would help. @param canonical a URL */
+/**
+ * Whether the request's host differs from the one of `canonical`, and a redirect would help.
+ *
+ * @param canonical a URL
+ */
 export function isAtNonCanonicalHost(rawHeaders: readonly string[], canonical: string): boolean {
   const canonicalName = hostnameOf(new URL(canonical).host)
   const forwarded = forwardedHosts(rawHeaders)
@@ -83,8 +91,9 @@ export function isAtNonCanonicalHost(rawHeaders: readonly string[], canonical: s
 }
 
 /**
- * The hosts in X-Forwarded-Host and Forwarded (RFC 7239). Accepted from any client, because they only avoid a redirect.
- * Null for a list longer than any chain of proxies: parsing each element as a URL takes microseconds.
+ * The hosts in X-Forwarded-Host and Forwarded (RFC 7239). Accepted from any client, because they only avoid a
+ * redirect. Null for a list longer than any chain of proxies: parsing each element as a URL takes
+ * microseconds.
  */
 function forwardedHosts(rawHeaders: readonly string[]): string[] | null {
   const xForwardedHost = headerLines(rawHeaders, 'x-forwarded-host').join(',')
@@ -100,7 +109,7 @@ function forwardedHosts(rawHeaders: readonly string[]): string[] | null {
 const MAX_CHARACTERS = 4096
 const MAX_HOSTS = 16
 
-/** In lower case, without a port and a trailing dot; null for an invalid host. */
+/** The host name in lower case, without a port and a trailing dot; null: it is invalid. */
 function hostnameOf(host: string): string | null {
   const url = /[/?#@\\]/.test(host) ? null : URL.parse(`http://${host.trim()}`)
   return url === null ? null : url.hostname.replace(/\.$/, '')

@@ -1,6 +1,6 @@
 /**
- * Pages of refusals, and of a logout: plain text, and a link or a form to sign in. No script and no image; from the request only the id, and
- * the path of the page.
+ * Pages of refusals, and of a logout: plain text, and a link or a form to sign in. They have no script and no
+ * image, and of the request only its id and the path of the page.
  */
 
 import { createHash } from 'node:crypto'
@@ -27,8 +27,8 @@ function headers(forms: "form-action 'none'; " | '', referrer: string): readonly
 /** The page's URL contains the authorization response. */
 const WITHOUT_FORM = headers("form-action 'none'; ", 'no-referrer')
 /**
- * Browsers apply form-action to redirects, too: the form leads to the provider, whose address only its discovery tells. With
- * no-referrer they would send `Origin: null`, and the form would be that of a foreign page.
+ * Browsers apply form-action to redirects, too: the form leads to the provider, whose address only its
+ * discovery tells. With no-referrer they would send `Origin: null`, as a foreign page does.
  */
 const WITH_FORM = headers('', 'same-origin')
 
@@ -45,14 +45,17 @@ export function asPage(refusal: Refusal, retryUrl: string, message = refusal.det
   return withPage(refusal, { title, message, rest: link, headers: WITHOUT_FORM })
 }
 
-/** Of the providers that have no prompt `login`, the one that many use. */
+/** The provider without a prompt `login` that many use. */
 const GOOGLE = 'https://accounts.google.com'
 
 /**
- * The page of a user who is signed in, and whom the route refuses. The form has the provider ask who the user is: by its own
- * session it would sign in the same one again.
+ * The page of a signed-in user that the route refuses. With the form, the provider asks who the user is: by
+ * its own session it would sign in the same one again.
  *
- * @param tenant whose users the route is for @param prefix that of the sign-in endpoints @param returnTo the path of the page
+ * @param tenant the tenant of the route
+ *
+ * @param prefix the prefix of the sign-in endpoints
+ * @param returnTo the path of the page
  */
 export function otherUserPage(
   refusal: Refusal,
@@ -94,7 +97,11 @@ function htmlOf(title: string, main: string): string {
   )
 }
 
-/** Where no address of the provider or of the configuration follows. @param cookies fields that remove the session's */
+/**
+ * The page after a logout if neither the provider nor the configuration has an address for it.
+ *
+ * @param cookies fields that remove the session's
+ */
 export function signedOutPage(cookies: readonly string[]): PublicResponse {
   const message =
     'Your session here has ended. If the identity provider has a session of yours too, it goes on: sign out there as well.'

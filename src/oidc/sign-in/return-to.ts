@@ -1,11 +1,14 @@
 /**
- * Validates the page after sign-in: a path of the gateway's own origin that no parser interprets differently (open
- * redirects).
+ * Validates the page after sign-in: a path of the gateway's own origin that no parser interprets differently
+ * (open redirects).
  */
 
-/** Characters. */
+/** The most characters. */
 const MAX_LENGTH = 2048
-/** Visible ASCII, without the backslash, which browsers read as a slash, and characters that URLs must not contain. */
+/**
+ * Visible ASCII, without the backslash, which browsers read as a slash, and characters that URLs must not
+ * contain.
+ */
 const PLAIN = /^\/[\x21-\x7e]*$/
 const FORBIDDEN = /[\\"<>^`{|}]/
 /** Encoded slashes, backslashes and control characters, also multiply encoded. */
@@ -13,7 +16,7 @@ const ENCODED = /%(?:25)*(?:2f|5c|[01][0-9a-f]|7f)/i
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i
 /** `.` and `..`, plain or encoded. */
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i
-/** The sign-in endpoints are not valid targets, behind their prefix. */
+/** The sign-in endpoints, after their prefix, which are not valid targets. */
 const SIGN_IN_PATH = '/auth/oidc/'
 
 /** Like ENCODED, but allows a singly encoded slash, for paths that the router has accepted. */
@@ -24,7 +27,8 @@ const RAW_IN_QUERY = /[\x80-\xff^`{|}]/g
 /**
  * The requested page as a valid target of a redirect.
  *
- * @param target path and query as received, with a matching route @param prefix that of the sign-in endpoints
+ * @param target path and query as received, with a matching route
+ * @param prefix the prefix of the sign-in endpoints
  * @returns null for an unsafe target
  */
 export function pageOf(target: string, prefix: string): string | null {
@@ -55,8 +59,8 @@ function safePath(text: string, encoded: RegExp, prefix: string): string | null 
 }
 
 /**
- * The URL for Location. It is absolute, so that it does not depend on the browser's resolution, and its origin is checked
- * once more.
+ * The URL for Location. It is absolute, so that it does not depend on the browser's resolution, and its
+ * origin is checked once more.
  */
 export function returnAddress(path: string, origin: string): string {
   const url = URL.parse(path, origin)

@@ -1,6 +1,6 @@
 /**
- * The state of a pending sign-in. It is encrypted in a cookie of the browser, so the gateway stores nothing for it. Only
- * the id of a completed sign-in is recorded, until its state expires.
+ * The state of a pending sign-in. It is encrypted in a cookie of the browser, so the gateway stores nothing
+ * for it. Only the id of a completed sign-in is recorded, until its state expires.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -31,8 +31,8 @@ export interface PendingSignIn extends Derived {
 const unavailable = new Refusal('unavailable', 'Sign-in is temporarily unavailable. Try again later.')
 
 /**
- * @returns with values for Set-Cookie: the new sign-in's cookie, and removals of old ones. A Refusal when the record of
- * completed sign-ins is unavailable, because the sign-in could not complete.
+ * @returns with values for Set-Cookie: the new sign-in's cookie, and removals of old ones. A Refusal when the
+ *   record of completed sign-ins is unavailable, because the sign-in could not complete.
  */
 export async function newState(
   context: Context,
@@ -59,8 +59,8 @@ export async function newState(
 }
 
 /**
- * 240 random bits and the milliseconds within the second, which the cookie's time lacks: a sign-in that begins right after
- * a logout is not one from before it.
+ * 240 random bits and the milliseconds within the second, which the cookie's time lacks: a sign-in that
+ * begins right after a logout is not one from before it.
  */
 function stateOf(now: number): string {
   const bytes = randomBytes(32)
@@ -68,10 +68,10 @@ function stateOf(now: number): string {
   return bytes.toString('base64url')
 }
 
-/** 0 for a state of an earlier version, most of the time. */
+/** The milliseconds; 0 for most states of an earlier version. */
 function millisecondsOf(state: string): number {
-  const found = Buffer.from(state, 'base64url').readUInt16BE(MILLISECONDS_AT)
-  return found < 1000 ? found : 0
+  const milliseconds = Buffer.from(state, 'base64url').readUInt16BE(MILLISECONDS_AT)
+  return milliseconds < 1000 ? milliseconds : 0
 }
 
 const MILLISECONDS_AT = 30
@@ -82,7 +82,9 @@ const STATE = /^[A-Za-z0-9_-]{43}$/
 /** Characters of an epoch; see `Ephemeral`. */
 const EPOCH_LENGTH = 8
 
-/** @returns null when the browser has no such pending sign-in, or the tenant's provider settings have changed */
+/**
+ * @returns null when the browser has no such pending sign-in, or the tenant's provider settings have changed
+ */
 export function readState(
   context: Context,
   state: string,
@@ -107,7 +109,11 @@ export function readState(
   return { provider, state, epoch, nonce, verifier, returnTo, startedAt: began, expired }
 }
 
-/** Called right before the code is redeemed. @returns whether this is the first use on all instances */
+/**
+ * Records the use of the state, right before the code is redeemed.
+ *
+ * @returns whether this is the first use on all instances
+ */
 export async function markUsed(
   context: Context,
   { provider, state, epoch }: PendingSignIn,

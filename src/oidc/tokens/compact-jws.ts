@@ -1,7 +1,7 @@
 /**
- * Parses a provider's token as a compact JWS (RFC 7515, section 7.1), and verifies its signature. As strict as the parser of the
- * gateway's own tokens (`decision/authn/jws.ts`), except that `kid` is allowed. Refuses what jose accepts: padding, white
- * space, non-zero trailing bits and duplicate members.
+ * Parses a provider's token as a compact JWS (RFC 7515, section 7.1), and verifies its signature. As strict
+ * as the parser of the gateway's own tokens (`decision/authn/jws.ts`), except that `kid` is allowed. Refuses
+ * what jose accepts: padding, white space, non-zero trailing bits and duplicate members.
  */
 
 import { compactVerify, decodeProtectedHeader, errors, type LocalJWKSet } from 'jose'
@@ -18,18 +18,21 @@ export type Claims = Readonly<Record<string, unknown>>
 export interface CompactJws {
   readonly text: string
   readonly algorithm: string
-  /** Header parameter `typ`, in lower case and without `application/` (RFC 7515, section 4.1.9); null without one. */
+  /**
+   * Header parameter `typ`, in lower case and without `application/` (RFC 7515, section 4.1.9); null without
+   * one.
+   */
   readonly type: string | null
   readonly claims: Claims
 }
 
 /**
- * Header parameters that change the meaning of the other parts. Parameters with a key or its location (`jwk`, `jku`,
- * `x5u`, `x5c`) are ignored, because some providers send them.
+ * Header parameters that change the meaning of the other parts. Parameters with a key or its location (`jwk`,
+ * `jku`, `x5u`, `x5c`) are ignored, because some providers send them.
  */
 const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'enc'] as const
 
-/** Without verifying it. @returns null for any other text */
+/** The parts of a token, not verified. Null for any other text. */
 export function readCompact(text: string): CompactJws | null {
   if (text.length > MAX_TOKEN) return null
   const parts = text.split('.', 4)
@@ -69,7 +72,10 @@ export interface Signer {
   readonly keys: Pick<KeySet, 'with'>
 }
 
-/** @returns null when the signature is valid. Rejects with ProviderError when the keys are unavailable or unusable. */
+/**
+ * @returns null when the signature is valid. Rejects with ProviderError when the keys are unavailable or
+ *   unusable.
+ */
 export async function checkSignature(
   jws: CompactJws,
   signer: Signer,
@@ -91,10 +97,13 @@ export async function checkSignature(
   }
 }
 
-/** Keys with one `kid` that are tried: a token may cost no more. */
+/** The most keys with one `kid` that are tried, which bounds the cost of a token. */
 const MAX_SAME_NAME = 4
 
-/** RFC 7517, section 4.5, lets keys share a `kid`: each is tried then. A token without one must not need a choice. */
+/**
+ * RFC 7517, section 4.5, lets keys share a `kid`: each is tried then. A token without one must not need a
+ * choice.
+ */
 async function verify({ text, algorithm }: CompactJws, keys: LocalJWKSet): Promise<void> {
   const options = { algorithms: [algorithm] }
   try {

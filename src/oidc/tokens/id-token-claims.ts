@@ -30,8 +30,9 @@ function textOf(value: unknown): string | null {
 }
 
 /**
- * Reads the Seat names, which `seat-mapping.ts` looks up: distinct ones in order; null when the claim is absent, so that
- * userinfo may have it. A claim is malformed that is not a string, an array of strings or null.
+ * Reads the Seat names, which `seat-mapping.ts` looks up: distinct ones in order; null when the claim is
+ * absent, so that userinfo may have it. A claim is malformed that is not a string, an array of strings or
+ * null.
  *
  * @param path as for `claimAt`
  */
@@ -49,8 +50,8 @@ export function readSeatsClaim(
 }
 
 /**
- * Whether the claim is a distributed claim (OpenID Connect Core 1.0, section 5.6.2), as Entra ID sends for many groups.
- * The gateway does not fetch those.
+ * Whether the claim is a distributed claim (OpenID Connect Core 1.0, section 5.6.2), as Entra ID sends for
+ * many groups. The gateway does not fetch those.
  */
 export function isDistributed({ _claim_names: names }: Claims, path: string): boolean {
   return isJsonObject(names) && Object.hasOwn(names, path)
@@ -64,8 +65,8 @@ export function lacksTenant(claims: Claims, { tenantClaim }: OidcConfig): boolea
 }
 
 /**
- * Checks `tenant_claim`, which distinguishes tenants that share a provider and a client. Without the setting every user of
- * the provider belongs to the tenant.
+ * Checks `tenant_claim`, which distinguishes tenants that share a provider and a client. Without the setting
+ * every user of the provider belongs to the tenant.
  *
  * @param more claims of userinfo, for claims that the token lacks
  */
@@ -76,15 +77,16 @@ export function isOfTenant({ tenantClaim }: OidcConfig, claims: Claims, more: Cl
 }
 
 /**
- * @param path the name of a claim, which may contain dots (`https://acme.example/roles`); otherwise a path through nested
- *   objects (`realm_access.roles`), whose names may contain dots too (`kubernetes.io.namespace`): the longest name counts
+ * @param path the name of a claim, which may contain dots (`https://acme.example/roles`); otherwise a path
+ *   through nested objects (`realm_access.roles`), whose names may contain dots too
+ *   (`kubernetes.io.namespace`): the longest name counts
  * @returns undefined when the claim is absent
  */
 export function claimAt(claims: Claims, path: string): unknown {
   const names = path.split('.')
   let at: unknown = claims
   for (let from = 0; from < names.length;) {
-    // Own members only, so that `constructor` is not found on the prototype.
+    // Own members only, so that `constructor` is not claim on the prototype.
     if (!isJsonObject(at)) return undefined
     let to = names.length
     while (to > from && !Object.hasOwn(at, names.slice(from, to).join('.'))) to--
@@ -95,9 +97,9 @@ export function claimAt(claims: Claims, path: string): unknown {
   return at
 }
 
-/** Whether the claim is the value or, where it is a list, has it. */
-export function claimMatches(found: unknown, value: string | boolean): boolean {
-  return found === value || (Array.isArray(found) && found.includes(value))
+/** Whether the claim is the value, or a list that has it. */
+export function claimMatches(claim: unknown, value: string | boolean): boolean {
+  return claim === value || (Array.isArray(claim) && claim.includes(value))
 }
 
 /** Whether the value is an id that the provider chose: of a session, or of a token. */

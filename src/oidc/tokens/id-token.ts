@@ -1,5 +1,6 @@
 /**
- * Verifies an ID token by OpenID Connect Core 1.0, section 3.1.3.7. The signature is checked before the claims.
+ * Verifies an ID token by OpenID Connect Core 1.0, section 3.1.3.7. The signature is checked before the
+ * claims.
  */
 
 import { createHash } from 'node:crypto'
@@ -22,7 +23,7 @@ export interface IdTokenChecks {
   readonly source: TokenSource
   /** ms since the epoch */
   readonly now: number
-  /** The nonce of the authorization request; null when unknown (`validate`), then it is not checked. */
+  /** The nonce of the authorization request; null: not known (`validate`), and not checked. */
   readonly nonce: string | null
   /** A refreshed ID token may omit the nonce, but must not contain another (Core 1.0, section 12.2). */
   readonly nonceOptional?: boolean
@@ -58,9 +59,11 @@ export async function verifyIdToken(text: string, provider: Provider, checks: Id
   if (jws.type !== null && jws.type !== 'jwt') return notIdToken
   const forged = await checkSignature(jws, provider, checks.source)
   if (forged !== null) return forged
-  const found = checkClaims(jws, provider, checks)
+  const verified = checkClaims(jws, provider, checks)
   // The provider signed it: the log says whose it is.
-  return found instanceof Refusal ? found.of({ tenant: provider.tenant.id, user: userOf(jws.claims) }) : found
+  return verified instanceof Refusal
+    ? verified.of({ tenant: provider.tenant.id, user: userOf(jws.claims) })
+    : verified
 }
 
 function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks) {
@@ -78,15 +81,18 @@ function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks)
   return { claims, sub: claims.sub }
 }
 
-/** The refusal of a verified token of another issuer. The address of the tenant's sign-in has its provider's issuer too. */
+/**
+ * The refusal of a verified token of another issuer. The address of the tenant's sign-in has its provider's
+ * issuer too.
+ */
 function otherIssuer(iss: unknown, issuer: string): Refusal {
   const named = typeof iss === 'string' ? `names the issuer ${shownIssuer(iss)}` : 'names no issuer'
   return invalidToken(`The ID token ${named}. The issuer of the tenant's provider is ${shownIssuer(issuer)}.`)
 }
 
 /**
- * Recognizes other tokens of the provider for this client that have no distinct `typ` header: a logout token has `events`
- * (Back-Channel Logout 1.0, section 2.4); Keycloak writes the type into the claim `typ`.
+ * Recognizes other tokens of the provider for this client that have no distinct `typ` header: a logout token
+ * has `events` (Back-Channel Logout 1.0, section 2.4); Keycloak writes the type into the claim `typ`.
  */
 function isOtherType({ events, typ }: Claims): boolean {
   return events !== undefined || (typ !== undefined && typ !== 'ID')
@@ -138,7 +144,7 @@ function matchesAccessToken({ claims, algorithm }: CompactJws, accessToken: stri
 const MAX_SUB = 255
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** For the log, of a token that the provider signed. */
+/** The user of a token that the provider signed, for the log; null: it names none. */
 export function userOf({ sub }: Claims): string | null {
   return isSubject(sub) ? sub : null
 }

@@ -1,8 +1,8 @@
 /**
  * Logout tokens (OpenID Connect Back-Channel Logout 1.0, sections 2.4 and 2.6).
  *
- * Anyone can send one, so everything that needs no key is checked before the signature: a flood of other texts costs no
- * cryptography and no request to the provider.
+ * Anyone can send one, so everything that needs no key is checked before the signature: a flood of other
+ * texts costs no cryptography and no request to the provider.
  */
 
 import { isJsonObject } from '../../lib/json.ts'
@@ -20,9 +20,12 @@ export interface LogoutToken {
   readonly jti: string
 }
 
-/** Characters. A logout token names no groups. */
+/** The most characters. A logout token names no groups. */
 const MAX_TOKEN = 8 * 1024
-/** Seconds after `iat` that stand for a missing `exp`, which section 2.4 requires: glewlwyd and Hydra leave it out. */
+/**
+ * Seconds after `iat` that stand for a missing `exp`, which section 2.4 requires: glewlwyd and Hydra leave it
+ * out.
+ */
 const DEFAULT_AGE = 120
 /** Seconds after `iat`. Providers send the token at once, with an `exp` of about two minutes. */
 const MAX_AGE = 3600
@@ -50,7 +53,10 @@ export function readLogoutToken(text: string): CompactJws | Refusal {
   return isJsonObject(claims.events[EVENT]) ? jws : otherType
 }
 
-/** Verifies a token of {@link readLogoutToken}. Rejects with ProviderError when the provider's keys are unavailable. */
+/**
+ * Verifies a token of {@link readLogoutToken}. Rejects with ProviderError when the provider's keys are
+ * unavailable.
+ */
 export async function verifyLogoutToken(
   jws: CompactJws,
   provider: Provider,

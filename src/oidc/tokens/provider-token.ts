@@ -1,11 +1,11 @@
 /**
  * Verifies a bearer token that the provider signed, for tenants with `accept_provider_tokens`.
  *
- * Accepted: a JWT access token (`typ` `at+jwt`, RFC 9068, or `JWT`, as most providers write it) or an ID token whose
- * `aud` is the client id or a configured audience. An ID token proves only that a user signed in to this client, not that
- * its bearer may call this API; the setting declares that sufficient and is off by default. Refused: tokens of another
- * declared type (logout, security event, DPoP, refresh) and tokens bound to a key (`cnf`, RFC 7800), because the bearer
- * proves no possession of the key.
+ * Accepted: a JWT access token (`typ` `at+jwt`, RFC 9068, or `JWT`, as most providers write it) or an ID
+ * token whose `aud` is the client id or a configured audience. An ID token proves only that a user signed in
+ * to this client, not that its bearer may call this API; the setting declares that sufficient and is off by
+ * default. Refused: tokens of another declared type (logout, security event, DPoP, refresh) and tokens bound
+ * to a key (`cnf`, RFC 7800), because the bearer proves no possession of the key.
  */
 
 import type { Refusal } from '../../model/errors.ts'
@@ -47,7 +47,7 @@ export const ambiguous = invalidToken('The token matches more than one tenant.')
 
 /** An accepted provider signed the token, whose claim names no tenant that has this provider. */
 export class TokenOfNoTenant {
-  /** For the log; null: it has no valid `sub`. */
+  /** The user for the log; null: the token has no valid `sub`. */
   readonly user: string | null
 
   constructor(user: string | null) {
@@ -56,8 +56,9 @@ export class TokenOfNoTenant {
 }
 
 /**
- * @param providers of the tenants that accept such tokens
- * @returns null when the token is for none of them; a TokenOfNoTenant when the tenant's claim names none of them. Rejects with ProviderError when the provider's keys are unavailable.
+ * @param providers of the tenants that accept such tokens @returns null: the token is for none of them;
+ *   TokenOfNoTenant: its claim names none of their tenants. Rejects with ProviderError if the provider's keys
+ *   are unavailable.
  */
 export async function verifyProviderToken(
   text: string,
@@ -77,7 +78,7 @@ export async function verifyProviderToken(
   if (forged !== null) return forged
   const user = userOf(jws.claims)
   const refusal = checkTimes(jws.claims, now) ?? checkParty(jws.claims, provider)
-  // Without a tenant, it is no matter of the one whose keys verified it.
+  // The refusal of a token without a tenant does not name the tenant whose keys verified it.
   if (own.length === 0) return refusal ?? new TokenOfNoTenant(user)
   return refusal?.of({ tenant: provider.tenant.id, user }) ?? toProviderToken(jws.claims, provider)
 }
@@ -94,7 +95,10 @@ export function checkType({ type, claims }: CompactJws): Refusal | null {
   return claims.cnf === undefined ? null : keyBound
 }
 
-/** A token for a configured audience may be issued to any client. A token for the client id must have its `azp`. */
+/**
+ * A token for a configured audience may be issued to any client. A token for the client id must have its
+ * `azp`.
+ */
 function checkParty(claims: Claims, provider: Provider): Refusal | null {
   const { clientId, audience } = provider.tenant.oidc
   // Elements that are no texts do not count.

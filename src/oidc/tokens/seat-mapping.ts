@@ -1,6 +1,6 @@
 /**
- * Seat names of the provider's → `hash_perm` entries, one for each space of each Seat of that name. Called at sign-in, at
- * refresh, and by `validate`.
+ * Seat names of the provider's → `hash_perm` entries, one for each space of each Seat of that name. Called at
+ * sign-in, at refresh, and by `validate`.
  */
 
 import { hashPermEntry } from '../../../seats-admin/model/hash-perm.ts'
@@ -16,14 +16,16 @@ export interface MappedSeats {
   readonly hashPerm: readonly string[]
 }
 
-/** Names that are looked up; more are not in one claim by accident. */
+/** The most names that are looked up; no claim has more by accident. */
 const MAX_NAMES = 1_000
-/** UTF-16 code units; no Seat has a longer one. */
+/** The most UTF-16 code units of a name; no Seat has a longer one. */
 const MAX_NAME = 512
 const MAX_ENTRIES = 5_000
-/** UTF-16 code units of all entries. A session's are read on the event loop: 64 KiB take half a millisecond. */
+/**
+ * UTF-16 code units of all entries. A session's are read on the event loop: 64 KiB take half a millisecond.
+ */
 const MAX_ENTRIES_TEXT = 65_536
-/** Unknown names that one line of the log shows. */
+/** The most unknown names in one line of the log. */
 const MAX_LOGGED = 10
 
 /** Rejects when the store can't be asked. */
@@ -33,8 +35,8 @@ export async function mapSeats(
   names: readonly string[],
 ): Promise<MappedSeats> {
   const requested = names.slice(0, MAX_NAMES).filter(isValidName)
-  const found = requested.length === 0 ? [] : await seats.seatsByName(tenant, requested)
-  const byName = new Map(found.map((seat) => [seat.name, seat]))
+  const existing = requested.length === 0 ? [] : await seats.seatsByName(tenant, requested)
+  const byName = new Map(existing.map((seat) => [seat.name, seat]))
   // In the order of the claim, and only requested names.
   const held = requested.map((name) => byName.get(name)).filter((seat) => seat !== undefined)
   const unknown = names.filter((name) => !byName.has(name))

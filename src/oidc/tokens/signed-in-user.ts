@@ -1,6 +1,6 @@
 /**
- * Determines the user and the Seat names from the provider's tokens. Verifies the ID token; userinfo supplies the claims
- * that it lacks.
+ * Determines the user and the Seat names from the provider's tokens. Verifies the ID token; userinfo supplies
+ * the claims that it lacks.
  */
 
 import * as client from 'openid-client'
@@ -69,20 +69,20 @@ export async function readUser(
   const first = readSeatsClaim(claims, path)
   const decides = tokens.idToken === null || first.names === null || lacksTenant(claims, tenant.oidc)
   const informs = claims.email === undefined && tenant.oidc.scopes.includes('email')
-  const asked =
+  const answer =
     decides || informs ? await userinfo(provider, tokens.accessToken, { sub, decides }) : NO_CLAIMS
-  if (asked instanceof Refusal) return asked.of({ tenant: tenant.id, user: sub })
-  if (asked instanceof Error && decides) {
-    asked.user = sub
-    throw asked
+  if (answer instanceof Refusal) return answer.of({ tenant: tenant.id, user: sub })
+  if (answer instanceof Error && decides) {
+    answer.user = sub
+    throw answer
   }
   const own = withFields(log, { user: sub })
-  if (asked instanceof Error)
+  if (answer instanceof Error)
     own.warn(
-      { event: 'userinfo_unread', tenant: tenant.id, reason: asked.message },
+      { event: 'userinfo_unread', tenant: tenant.id, reason: answer.message },
       'userinfo was left out: the ID token has what a sign-in needs',
     )
-  const more = asked instanceof Error ? NO_CLAIMS : asked
+  const more = answer instanceof Error ? NO_CLAIMS : answer
   if (!isOfTenant(tenant.oidc, claims, more)) return otherTenant.of({ tenant: tenant.id, user: sub })
   const seats = first.names === null ? readSeatsClaim(more, path) : first
   if (seats.malformed || isDistributed(claims, path))
@@ -115,8 +115,8 @@ async function verifiedToken(
 /**
  * No claims without a userinfo endpoint. A Refusal for a response about another user.
  *
- * @param asked `decides`: on the sign-in, which then needs a `sub`
- * @returns the error where userinfo could not be read. Rejects with ProviderError when discovery fails.
+ * @param question `decides`: the sign-in depends on it, and needs a `sub` @returns the error if userinfo
+ * could not be read. Rejects with ProviderError if discovery fails.
  */
 async function userinfo(
   provider: Provider,
@@ -135,13 +135,18 @@ async function userinfo(
   }
 }
 
-/** openid-client reads the response, and does not say what is wrong with it. @throws ProviderError */
+/**
+ * openid-client reads the response, and does not say what is wrong with it.
+ *
+ * @throws ProviderError
+ */
 async function readable(response: Response): Promise<Response> {
   if (response.status !== 200) return response
   const text = await response.text()
   const same = new Response(text, { headers: response.headers })
   const [type = ''] = (response.headers.get('content-type') ?? '').split(';')
-  // OpenID Connect Core 1.0, section 5.3.2. An encrypted one has five parts (RFC 7516, section 7.1), a signed one three.
+  // OpenID Connect Core 1.0, section 5.3.2. An encrypted one has five parts (RFC 7516, section 7.1), a signed
+  // one three.
   if (type.trim().toLowerCase() === 'application/jwt') {
     if (text.split('.', 6).length !== 5) return same
     throw new ProviderError(

@@ -2,7 +2,7 @@
 
 import { Bank } from '../../../src/decision/limits/bank.ts'
 import {
-  type Counted,
+  type LimitedRequest,
   RateLimiter,
   type RateLimitVerdict,
 } from '../../../src/decision/limits/rate-limiter.ts'
@@ -61,7 +61,7 @@ export class FleetModel {
   refused = 0
   readonly lender = new ModelLender(() => this.now)
   readonly limiters: RateLimiter[]
-  readonly #counted: Counted
+  readonly #counted: LimitedRequest
 
   /** @param shared false: without a lender, each instance with its share */
   constructor(instances: number, limit: RateLimit, shared = true) {
