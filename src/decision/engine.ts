@@ -50,7 +50,7 @@ export interface MemoryLease {
   renewed(): Promise<void>
 }
 
-/** Synchronous while memory has the blocks of the tenant. Rejects when the store can't be asked. */
+/** Synchronous while memory has the blocks of the tenant. Rejects if the store can't be asked. */
 export interface BlockedUsers {
   isBlocked(tenant: string, user: string, trace: Trace): boolean | Promise<boolean>
 }
@@ -148,7 +148,7 @@ export class DecisionEngine {
 
   /**
    * All permissions of the caller in the request's space, for a built-in endpoint that grants permissions: as
-   * of a state that allows the request. Rejects when the store can't be asked.
+   * of a state that allows the request. Rejects if the store can't be asked.
    */
   async held(request: AuthorizationRequest): Promise<HeldPermissions | Refusal> {
     const { seats } = this.#parts

@@ -14,7 +14,7 @@ import { Refusal } from '../model/errors.ts'
 import type { Route } from '../model/route.ts'
 import type { RouteTable } from './router/table.ts'
 
-/** Where the announced request goes. */
+/** The target of the announced request. */
 export interface PreflightTarget {
   readonly table: RouteTable
   /** Normalised. */

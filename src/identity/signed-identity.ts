@@ -90,7 +90,8 @@ export class SignedIdentity {
   /**
    * The field line with the JWT for an allowed request. Synchronous.
    *
-   * @param audience the name of the upstream @returns null: the route is public, and the header is absent
+   * @param audience the name of the upstream
+   * @returns null: the route is public, and the header is absent
    */
   lineFor(audience: string, decision: Identified): FieldLines | null {
     const claims = claimsText(this.#issuer, audience, decision)
@@ -108,7 +109,7 @@ export class SignedIdentity {
   }
 
   /**
-   * The same for the answer to another proxy: name and value. The value is empty where there is none, so that
+   * The same for the answer to another proxy: name and value. The value is empty if there is none, so that
    * the proxy overwrites the client's own header of that name.
    *
    * @param audience null: the request has no upstream
@@ -163,7 +164,7 @@ function claimsText(issuer: string, audience: string, decision: Identified): str
     iss: issuer,
     aud: audience,
     sub: principal.user,
-    // Left out where there is none.
+    // Left out if there is none.
     email: principal.email ?? undefined,
     tenant: principal.tenant,
     auth: principal.method,

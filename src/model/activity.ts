@@ -28,13 +28,13 @@ export interface RecentDecision {
   readonly at: number
   readonly code: DecisionCode
   readonly method: string
-  /** Normalised; its beginning where it is long. */
+  /** The normalised path; its beginning if it is long. */
   readonly path: string
   /** Null: none matches, or it is one for callers of another tenant. */
   readonly route: string | null
   readonly permission: string | null
   readonly space: string | null
-  /** The beginning where it is long; null: the credential names none. */
+  /** The user; its beginning if it is long; null: the credential names none. */
   readonly user: string | null
   /** Names of the caller's Seats that list the space. */
   readonly seats: readonly string[]

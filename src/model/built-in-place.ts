@@ -1,4 +1,4 @@
-/** Where the gateway's own endpoints are, and whether the console is among them. */
+/** The place of the gateway's own endpoints, and whether the console is among them. */
 
 export interface BuiltInPlace {
   /** The hosts that they answer on: canonical, `*.` for one label. Null: every host. */

@@ -8,7 +8,7 @@ import type { Seat } from './decision-seat.ts'
 
 /** A Seat that the credential names for this space, in its current state. */
 export interface ResolvedSeat {
-  /** The name in the credential or the store; the Seat's id where the Seat is gone. */
+  /** The name in the credential or the store; the Seat's id if the Seat is gone. */
   readonly name: string
   readonly seat: Seat | null
   /** The name was given up at or after the token's time of issue: the Seat grants this token nothing. */
@@ -70,7 +70,7 @@ export interface Trace {
 }
 
 /**
- * The current record of a tenant; null: there is none. Synchronous if memory has it. Rejects when the store
+ * The current record of a tenant; null: there is none. Synchronous if memory has it. Rejects if the store
  * can't be asked.
  */
 export type RecordLookup<R> = (tenant: string, id: string, trace?: Trace) => R | null | Promise<R | null>
@@ -146,7 +146,7 @@ export function forwardedTarget({ decision: { path, route }, query }: Evaluation
 /** The decision, and the results of earlier stages that later stages use. */
 export interface Evaluation {
   readonly decision: Decision
-  /** Null when allowed. */
+  /** Null if allowed. */
   readonly refusal: Refusal | null
   /** The result of authentication; null: the decision needed no credential. */
   readonly caller: Principal | Refusal | null

@@ -10,8 +10,8 @@ export type AuthMethod = (typeof AUTH_METHODS)[number]
 /**
  * Request fields that hold a credential for the gateway alone, in lower case. No upstream gets them, whether
  * the gateway or another proxy forwards: an upstream that logs its requests would have the keys of all
- * callers. No proxy may index them (RFC 7541, section 7.1.3). Pages of other origins may send them, where a
- * table has `cors`.
+ * callers. No proxy may index them (RFC 7541, section 7.1.3). Pages of other origins may send them if a table
+ * has `cors`.
  */
 export const OWN_CREDENTIAL_FIELDS: readonly string[] = Object.freeze(['x-api-key'])
 

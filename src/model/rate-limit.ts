@@ -71,7 +71,7 @@ export interface LoanRequest {
 
 export interface Loan {
   readonly granted: number
-  /** Tokens that are left in the bucket; a fraction, negative where debits exceed it. */
+  /** Tokens that are left in the bucket; a fraction, negative if debits exceed it. */
   readonly left: number
 }
 

@@ -80,8 +80,8 @@ export interface PathRewrite {
  * the one string that was matched: nothing is decoded, encoded or resolved.
  *
  * @param rewrite null: the path stays as it is
- * @param path normalised; it begins with `strip` as a whole segment, since the route's pattern does @throws
- *   if it does not, so that nothing is forwarded
+ * @param path normalised; it begins with `strip` as a whole segment, since the route's pattern does
+ * @throws if it does not, so that nothing is forwarded
  */
 export function forwardedPath(rewrite: PathRewrite | null, path: string): string {
   if (rewrite === null) return path
@@ -124,7 +124,7 @@ export function ownRoute(
   })
 }
 
-/** Where a route leads: to an upstream, or to a handler in the process. */
+/** The target of a route: an upstream, or a handler in the process. */
 export type RouteTarget =
   | { readonly kind: 'upstream'; readonly name: string }
   | {
@@ -166,7 +166,7 @@ export interface PublicRequest {
   readonly query: string
   /** Name, value, name, value, … as received. */
   readonly rawHeaders: readonly string[]
-  /** Null when the request has no body. */
+  /** Null if the request has no body. */
   readonly body: Uint8Array | null
   /** The id in the response and the access log. */
   readonly requestId: string
@@ -180,7 +180,7 @@ export interface LocalRequest {
   readonly params: Readonly<Record<string, string>>
   /** The query without its `?`; '': there is none. */
   readonly query: string
-  /** The JSON body; undefined when the request has none. */
+  /** The JSON body; undefined if the request has none. */
   readonly body: unknown
   /** The values of the field lines `If-Match`. */
   readonly ifMatch: readonly string[]
@@ -192,7 +192,7 @@ export interface LocalRequest {
   /** Null on an `authenticated` route, which needs none. */
   readonly space: string | null
   /**
-   * Permissions that the caller holds in `space`, if the request is still allowed. Rejects when the store
+   * Permissions that the caller holds in `space`, if the request is still allowed. Rejects if the store
    * can't be asked.
    */
   held(): Promise<HeldPermissions | Refusal>

@@ -1,4 +1,4 @@
-/** Where the space of a request is read from. */
+/** The sources of the space of a request. */
 
 export type SpaceSource =
   /** A header field, by its folded name: lower case, letters, digits and `-`. */

@@ -85,8 +85,8 @@ export class Oidc {
   }
 
   /**
-   * The page of a user of another tenant whom the route refuses. If the tenant has no provider, the refusal
-   * stays as it is.
+   * The page of a user of another tenant, for a route that refuses the user. If the tenant has no provider,
+   * the refusal stays as it is.
    *
    * @param target path and query as received
    */
@@ -127,11 +127,11 @@ export class Oidc {
     if (this.#accepting.length === 0) return null
     const { now, log } = this.#contextOf(requestId)
     try {
-      const found = await this.#work.track(verifyProviderToken(text, this.#accepting, now()))
-      if (!(found instanceof TokenOfNoTenant)) return found
+      const verified = await this.#work.track(verifyProviderToken(text, this.#accepting, now()))
+      if (!(verified instanceof TokenOfNoTenant)) return verified
       const fields = { event: 'provider_token_refused', reason: otherTenant.detail }
       log.warn(
-        { ...fields, ...(found.user === null ? {} : { user: found.user }) },
+        { ...fields, ...(verified.user === null ? {} : { user: verified.user }) },
         "a provider's token was refused",
       )
       return otherTenant

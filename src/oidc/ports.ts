@@ -15,18 +15,18 @@ export type OidcTenant = Pick<TenantConfig, 'id' | 'adminSpace' | 'token'> & { r
 export interface Ephemeral {
   /**
    * Identifies the record: 8 characters of base64url. The epoch changes when ids may have been lost; a
-   * sign-in is valid only in the epoch in which it started. Rejects when the record is unavailable.
+   * sign-in is valid only in the epoch in which it started. Rejects if the record is unavailable.
    */
   epoch(): Promise<string>
   /**
    * Of all calls for one id, on all instances, exactly one resolves with true. False also when the epoch has
-   * changed. Rejects when the record is unavailable or full.
+   * changed. Rejects if the record is unavailable or full.
    */
   use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean>
 }
 
 export interface SeatDirectory {
-  /** The existing Seats of these names. Rejects when the store is unavailable. */
+  /** The existing Seats of these names. Rejects if the store is unavailable. */
   seatsByName(tenant: string, names: readonly string[]): Promise<readonly SpacesReading[]>
   /** Records the user, and the Seats of this sign-in or refresh in place of earlier ones. */
   recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>

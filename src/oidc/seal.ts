@@ -20,7 +20,7 @@ export function seal(text: string, secrets: readonly Uint8Array[], bound: readon
   return Buffer.concat([Buffer.from([VERSION]), nonce, body]).toString('base64url')
 }
 
-/** @returns null when no secret opens the text with these values */
+/** @returns null if no secret opens the text with these values */
 export function open(
   sealed: string,
   secrets: readonly Uint8Array[],
@@ -64,7 +64,7 @@ export function sealState(
   return { sealed: encrypt(text, key, STATE_IV, bound).toString('base64url'), ...derived }
 }
 
-/** @returns null when no secret opens the text with this state and these values */
+/** @returns null if no secret opens the text with this state and these values */
 export function openState(
   sealed: string,
   secrets: readonly Uint8Array[],

@@ -34,7 +34,7 @@ interface KeyAddress {
   readonly id: string
 }
 
-interface KnownKey {
+interface KeyCaller {
   readonly principal: Principal
   readonly mark: KeyMark
 }
@@ -58,7 +58,7 @@ export class ApiKeys {
   readonly #accepted: LruMap<KeyAddress>
   readonly #uses: KeyUses
   /** The principal of each record in memory, which is dropped with the record. */
-  readonly #known = new WeakMap<StoredApiKey, KnownKey>()
+  readonly #callers = new WeakMap<StoredApiKey, KeyCaller>()
 
   constructor(options: ApiKeyOptions) {
     this.#options = options
@@ -93,15 +93,15 @@ export class ApiKeys {
     const refusal = refusalOf(record, this.#options.now())
     if (refusal !== null) return refusal
     if (newKey !== null) this.#accepted.set(ONE_OWNER, newKey, address)
-    const { principal, mark } = this.#known.get(record) ?? this.#learn(record)
+    const { principal, mark } = this.#callers.get(record) ?? this.#learn(record)
     if (!mark.noted) this.#uses.note(mark, record.tenant, record.id, this.#options.now())
     return principal
   }
 
-  #learn(record: StoredApiKey): KnownKey {
-    const known = { principal: principalOf(record), mark: this.#uses.markOf(record.tenant, record.id) }
-    this.#known.set(record, known)
-    return known
+  #learn(record: StoredApiKey): KeyCaller {
+    const caller = { principal: principalOf(record), mark: this.#uses.markOf(record.tenant, record.id) }
+    this.#callers.set(record, caller)
+    return caller
   }
 }
 

@@ -139,7 +139,7 @@ function requireLiveSession(
   if (caller instanceof Refusal || caller.session === null) return caller
   const record = sessionById(caller.tenant, caller.session, trace)
   return record instanceof Promise
-    ? record.then((found) => ofSession(caller, found))
+    ? record.then((late) => ofSession(caller, late))
     : ofSession(caller, record)
 }
 

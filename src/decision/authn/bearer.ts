@@ -61,7 +61,7 @@ function hashOfEnd(line: string): number {
 export class BearerTokens {
   readonly #options: BearerOptions
   readonly #issuers: TokenIssuers
-  readonly #known: KnownIssuers
+  readonly #knownIssuers: KnownIssuers
   readonly #lookups: Lookups
   /** The verified tokens, by the hash of the line's end. */
   readonly #verified: LruMap<CachedToken, number>
@@ -73,7 +73,7 @@ export class BearerTokens {
     const issuers = [...options.tenants.values()].flatMap((tenant) => tenant.issuers ?? [])
     const reserved = new Set(issuers.map(({ issuer }) => issuer))
     this.#issuers = reserved.size === 0 ? options : { ...options, reserved }
-    this.#known = new KnownIssuers(options.tenants)
+    this.#knownIssuers = new KnownIssuers(options.tenants)
     this.#lookups = options.lookups ?? new Lookups()
     this.#verified = new LruMap(
       new LruBudget(options.memory, 1),
@@ -120,7 +120,7 @@ export class BearerTokens {
   }
 
   #explained(refusal: Refusal, token: string): Refusal {
-    return (mayNameIssuer(refusal) ? this.#known.refusalOf(token) : null) ?? refusal
+    return (mayNameIssuer(refusal) ? this.#knownIssuers.refusalOf(token) : null) ?? refusal
   }
 
   #admit(key: string, verified: VerifiedToken): Principal | Refusal {

@@ -56,8 +56,8 @@ export class RateLimiter {
     for (const name of this.#limits.keys()) if (!names.has(name)) this.#limits.delete(name)
     for (const limit of limits) {
       if (!this.refused.has(limit.name)) this.refused.set(limit.name, 0)
-      const known = this.#limits.get(limit.name)
-      if (known?.limit.per === limit.per) known.limit = limit
+      const keys = this.#limits.get(limit.name)
+      if (keys?.limit.per === limit.per) keys.limit = limit
       else this.#limits.set(limit.name, new LimitedKeys(limit, this.#around))
     }
     if (limits.length > 0 && this.#around.lender !== null)

@@ -13,8 +13,7 @@ import { find, type Leaf, type Node, placedIn } from './tree.ts'
 /** The most warnings of a file: further ones add nothing. */
 const MAX_WARNINGS = 100
 /**
- * The methods that represent `ANY`. HEAD follows GET; OPTIONS is public on purpose where it is allowed at
- * all.
+ * The methods that represent `ANY`. HEAD follows GET; OPTIONS is public on purpose if it is allowed at all.
  */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** A segment that equals no static segment: no path contains a NUL. */

@@ -9,7 +9,10 @@ import type { Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import { type Leaf, type Node, placedIn } from './tree.ts'
 
-/** The most warnings of a file: further ones add nothing. Those of one table, perhaps accepted, hide none of another. */
+/**
+ * The most warnings of a file: further ones add nothing. Those of one table, perhaps accepted, hide none of
+ * another.
+ */
 const MAX_WARNINGS = 100
 
 /** @param patterns of `routes`, in the same order */
@@ -37,7 +40,7 @@ export function overlaps(root: Node, routes: readonly Route[], patterns: readonl
 
 /**
  * Walks the common part of the segments and the tree. Each pair is visited once: from the entry that is
- * narrower at the first segment that differs. It crosses the other where it is wider at a later one.
+ * narrower at the first segment that differs. It crosses the other if it is wider at a later one.
  */
 function cross(
   node: Node,

@@ -108,9 +108,9 @@ export function covers(outer: Pattern, inner: Pattern): boolean {
 }
 
 /**
- * Whether the pattern's `*` stands exactly where the other pattern has only parameters: `/v1/seats/*` and
- * `/v1/seats/{id}`. Such a `*` means the other pattern's own paths. A wider one, `/v1/*`, means all that is
- * left.
+ * Whether the pattern's `*` is exactly at the place of segments of the other pattern that are all parameters:
+ * `/v1/seats/*` and `/v1/seats/{id}`. Such a `*` means the other pattern's own paths. A wider one, `/v1/*`,
+ * means all that is left.
  */
 export function restEqualsParams(pattern: Pattern, other: Pattern): boolean {
   const before = pattern.segments.slice(0, -1)

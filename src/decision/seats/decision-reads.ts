@@ -62,7 +62,7 @@ export class DecisionReads implements Trace {
    * The decision waits: whatever it has read so far may change from now on. In the same task as the reads.
    */
   wait(): void {
-    // A read may still be asked for where another one of the decision has failed.
+    // A read may still begin after another one of the decision has failed.
     if (this.#wait !== null || this.#hasEnded) return
     this.#notedAsOf = this.#received.position
     this.#wait = this.#received.wait()

@@ -57,11 +57,11 @@ async function finished(
 function* searchSpaces(
   seats: SeatLookup,
   { tenant, claims }: Principal,
-  { space: asked, permission }: SeatQuestion,
+  { space: requestSpace, permission }: SeatQuestion,
   spaces: Set<string>,
 ): Search {
   let left = MOST_LOOKUPS
-  for (const [space, names] of namesBySpace(claims, asked)) {
+  for (const [space, names] of namesBySpace(claims, requestSpace)) {
     const question = new SeatQuestion(space, permission)
     for (const name of names) {
       if (left-- === 0 || spaces.size === MOST_SPACES) return
@@ -80,11 +80,14 @@ function* searchSpaces(
 }
 
 /**
- * @param asked the space of Seats without one: those of an API key, and the names in a provider's own token
+ * @param requestSpace the space of Seats without one: those of an API key, and the names in a provider's own token
  */
-function namesBySpace(claims: SeatClaims, asked: string): Iterable<readonly [string, readonly string[]]> {
+function namesBySpace(
+  claims: SeatClaims,
+  requestSpace: string,
+): Iterable<readonly [string, readonly string[]]> {
   if (claims.by === 'name') return claims.entries
-  return [[asked, claims.by === 'id' ? claims.seats : claims.names]]
+  return [[requestSpace, claims.by === 'id' ? claims.seats : claims.names]]
 }
 
 function isGranted(entry: ResolvedSeat, space: string, permission: string): boolean {

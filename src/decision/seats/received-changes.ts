@@ -46,7 +46,7 @@ export interface ReadRecord {
  */
 const MAX_ARRIVED = 100_000
 
-/** Reads the feed up to a change. Rejects when the store can't be asked. */
+/** Reads the feed up to a change. Rejects if the store can't be asked. */
 type ReadUpTo = (seq: number) => Promise<void>
 
 export class ReceivedChanges {
@@ -123,7 +123,7 @@ export class ReceivedChanges {
     else this.#numbers.restart(seq)
   }
 
-  /** Resolves once all changes up to this one have been received. Rejects when the store can't be asked. */
+  /** Resolves once all changes up to this one have been received. Rejects if the store can't be asked. */
   async receive(seq: number): Promise<void> {
     if (this.position >= seq) return
     if (this.#readUpTo === null) this.#numbers.completeUpTo(seq)

@@ -49,7 +49,7 @@ const unreadableSeats = invalidToken('The claim that names Seats is neither a te
 
 /**
  * @param now ms since the epoch
- * @returns null when the token is of none of the issuers
+ * @returns null if the token is of none of the issuers
  */
 export async function verifyIssuerToken(
   text: string,

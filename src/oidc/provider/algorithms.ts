@@ -20,7 +20,7 @@ const HASHES: Readonly<Record<string, string>> = {
   Ed25519: 'sha512',
 }
 
-/** For providers that advertise nothing: mandatory by OpenID Connect Core 1.0, section 15.1. */
+/** The algorithm of providers that advertise none: mandatory by OpenID Connect Core 1.0, section 15.1. */
 const DEFAULT = ['RS256']
 
 export function acceptedAlgorithms(advertised: unknown): readonly string[] {

@@ -1,5 +1,5 @@
 /**
- * HTTP client for one tenant's provider: https, no redirects, inner addresses only where configured
+ * HTTP client for one tenant's provider: https, no redirects, inner addresses only if configured
  * (`endpoint-addresses.ts`), by the proxy that the environment names, with limits of time, size and number.
  * Each tenant has its own client, so that a provider or a name server that hangs does not delay other
  * tenants.

@@ -35,9 +35,9 @@ export type TokenSource = 'provider' | 'request'
 type KeyMismatch = 'unknown' | 'signature'
 
 interface KeySetOptions {
-  /** The last discovered `jwks_uri`. Rejects when discovery fails. */
+  /** The last discovered `jwks_uri`. Rejects if discovery fails. */
   readonly uri: () => Promise<string>
-  /** The `jwks_uri` after revalidation of discovery. Rejects when that fails. */
+  /** The `jwks_uri` after revalidation of discovery. Rejects if that fails. */
   readonly newUri: () => Promise<string>
   readonly fetch: ProviderHttp['fetch']
   /** Monotonic ms. */
@@ -86,7 +86,7 @@ export class KeySet {
   }
 
   /**
-   * Ensures that the keys are newer than the token's arrival, as far as the cooldown allows. Rejects when
+   * Ensures that the keys are newer than the token's arrival, as far as the cooldown allows. Rejects if
    * that fetch failed, because the token may be valid.
    */
   async #readAfter(arrivedAt: number, source: TokenSource, mismatch: KeyMismatch): Promise<void> {
@@ -124,14 +124,14 @@ export class KeySet {
   /** Fetches keys and discovery in parallel. When discovery fails, the known `jwks_uri` is used. */
   async #read(): Promise<LocalJWKSet> {
     const { uri, newUri, fetch } = this.#options
-    const known = await uri()
+    const former = await uri()
     const isFirst = this.#first
     this.#first = false
     const [keys, now] = await Promise.all([
-      readKeys(known, fetch).catch((cause: unknown) => ({ cause })),
-      isFirst ? known : newUri().catch(() => known),
+      readKeys(former, fetch).catch((cause: unknown) => ({ cause })),
+      isFirst ? former : newUri().catch(() => former),
     ])
-    if (now !== known) return readKeys(now, fetch)
+    if (now !== former) return readKeys(now, fetch)
     if ('cause' in keys) throw keys.cause
     return keys
   }

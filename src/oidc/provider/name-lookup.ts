@@ -78,8 +78,8 @@ export class NameLookup {
   async #search(name: string, resolver: Resolver, expired: AbortSignal): Promise<readonly LookupAddress[]> {
     const { hostsFile = '/etc/hosts', resolvFile = '/etc/resolv.conf' } = this.#limits
     const { resolutionDelay = RESOLUTION_DELAY } = this.#limits
-    const known = await addressesInHosts(hostsFile, name.replace(/\.$/, ''))
-    if (known.length > 0) return known
+    const inHosts = await addressesInHosts(hostsFile, name.replace(/\.$/, ''))
+    if (inHosts.length > 0) return inHosts
     let failure: unknown
     for (const candidate of candidates(name, await searchSettings(resolvFile))) {
       expired.throwIfAborted()
@@ -98,13 +98,13 @@ type FamilyResult = LookupAddress[] | { readonly cause: unknown }
 
 async function resolveBoth(resolver: Resolver, name: string, delay: number): Promise<LookupAddress[]> {
   const queries = [
-    resolver.resolve4(name).then((found) => found.map((address) => ({ address, family: 4 }))),
-    resolver.resolve6(name).then((found) => found.map((address) => ({ address, family: 6 }))),
+    resolver.resolve4(name).then((addresses) => addresses.map((address) => ({ address, family: 4 }))),
+    resolver.resolve6(name).then((addresses) => addresses.map((address) => ({ address, family: 6 }))),
   ]
   const all = Promise.all(queries.map((query) => query.catch((cause: unknown): FamilyResult => ({ cause }))))
   const one = Promise.any(queries).then(
-    (found): Promise<FamilyResult[]> =>
-      Promise.race([all, sleep(delay, [found] as FamilyResult[], { ref: false })]),
+    (first): Promise<FamilyResult[]> =>
+      Promise.race([all, sleep(delay, [first] as FamilyResult[], { ref: false })]),
     () => all,
   )
   return addressesOf(await one)
@@ -112,8 +112,8 @@ async function resolveBoth(resolver: Resolver, name: string, delay: number): Pro
 
 /** @throws when there is no address; a name server's failure takes precedence over a negative response */
 function addressesOf(results: readonly FamilyResult[]): LookupAddress[] {
-  const found = results.flatMap((result) => ('cause' in result ? [] : result))
-  if (found.length > 0) return found
+  const addresses = results.flatMap((result) => ('cause' in result ? [] : result))
+  if (addresses.length > 0) return addresses
   const causes = results.flatMap((result) => ('cause' in result ? [result.cause] : []))
   throw causes.find((cause) => !NOT_FOUND.has(codeOf(cause))) ?? causes[0]
 }
@@ -126,13 +126,13 @@ async function linesOf(file: string): Promise<string[]> {
 
 /** @param name in lower case, without a trailing dot */
 async function addressesInHosts(file: string, name: string): Promise<LookupAddress[]> {
-  const found: LookupAddress[] = []
+  const addresses: LookupAddress[] = []
   for (const line of await linesOf(file)) {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
     const family = isIP(address)
-    if (family !== 0 && names.some((each) => each.toLowerCase() === name)) found.push({ address, family })
+    if (family !== 0 && names.some((each) => each.toLowerCase() === name)) addresses.push({ address, family })
   }
-  return found
+  return addresses
 }
 
 /** resolv.conf(5). */

@@ -36,7 +36,7 @@ export class StaleWhileRevalidate<T> {
     await this.#pending
   }
 
-  /** Rejects when the document is stale and the fetch fails. */
+  /** Rejects if the document is stale and the fetch fails. */
   async get(): Promise<T> {
     const age = this.#value === null ? Infinity : this.#clock() - this.#value.at
     if (this.#value === null || age >= this.#times.stale) return this.revalidate()

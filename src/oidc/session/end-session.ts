@@ -38,7 +38,7 @@ export function providerAuthor(
   }
 }
 
-/** The session of a browser's cookie, ended or not; null when the cookie is not valid. */
+/** The session of a browser's cookie, ended or not; null if the cookie is not valid. */
 export async function sessionOfCookie(
   { sessions }: Context,
   rawHeaders: readonly string[],

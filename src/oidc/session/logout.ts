@@ -69,7 +69,7 @@ async function sessionOfHandle({ sessions }: Context, text: string): Promise<Sto
 }
 
 /**
- * The provider's logout URL for the browser; null when unsupported or when discovery fails. Never rejects.
+ * The provider's logout URL for the browser; null if unsupported or when discovery fails. Never rejects.
  */
 async function endAtProvider(
   context: Context,

@@ -38,7 +38,7 @@ export interface NewSignIn extends SignedIn {
   readonly startedAt: number
   /** The id of the session that it opens. */
   readonly session: string
-  /** The provider's session; null when the ID token names none. */
+  /** The provider's session; null if the ID token names none. */
   readonly providerSid: string | null
 }
 
@@ -121,7 +121,7 @@ function bindingOf({ id: tenant, oidc }: OidcTenant, id: string): string[] {
   return ['session', tenant, oidc.issuer, id]
 }
 
-/** @returns null when no current secret opens the grant, or the tenant's issuer has changed */
+/** @returns null if no current secret opens the grant, or the tenant's issuer has changed */
 export function openProviderGrant(
   { id, sealed }: Pick<StoredSession, 'id' | 'sealed'>,
   tenant: OidcTenant,

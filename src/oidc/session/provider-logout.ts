@@ -49,7 +49,7 @@ function digestOf(subject: LogoutSubject): Uint8Array {
  * Ends the tenant's sessions of the logout on all instances. The token is recorded last, so that it can be
  * sent again after a fault.
  *
- * @returns the sessions that ended; null when the token was used before. Rejects when the store is
+ * @returns the sessions that ended; null if the token was used before. Rejects if the store is
  *   unavailable.
  */
 export async function endByProvider(

@@ -33,7 +33,7 @@ interface Ended {
 
 /**
  * @param context {@link about} the session
- * @returns a Refusal when the session was ended. Rejects when the store is unavailable.
+ * @returns a Refusal when the session was ended. Rejects if the store is unavailable.
  */
 export async function queryProvider(
   context: Context,
@@ -95,15 +95,15 @@ async function mapSeatsAgain(
   const issuedAt = Math.floor(context.now() / 1000)
   const seats = await mapSeats(context, tenant.id, names)
   // Claims that a refresh omits have not changed.
-  const known = { ...identity, email: identity.email ?? session.email, name: identity.name ?? session.name }
-  await context.seats.recordSignIn(tenant.id, { ...known, at: context.now() }, seats.ids)
+  const current = { ...identity, email: identity.email ?? session.email, name: identity.name ?? session.name }
+  await context.seats.recordSignIn(tenant.id, { ...current, at: context.now() }, seats.ids)
   const renewal = {
-    email: known.email,
-    name: known.name,
+    email: current.email,
+    name: current.name,
     hashPerm: seats.hashPerm,
     issuedAt,
     renewAt: issuedAt * 1000 + tenant.token.lifetime,
     sealed: sealProviderGrant(providerGrant, tenant, session.id),
   }
-  return { signedIn: { identity: known, seats, providerGrant, issuedAt }, renewal }
+  return { signedIn: { identity: current, seats, providerGrant, issuedAt }, renewal }
 }

@@ -55,7 +55,7 @@ export class Renewals {
   }
 
   /**
-   * Requests that need the same renewal share the one of the first. Rejects when the store is unavailable.
+   * Requests that need the same renewal share the one of the first. Rejects if the store is unavailable.
    */
   renew(context: Context, tenant: string, id: string): Promise<SessionRecord | Refusal> {
     const provider = context.providers.get(tenant)

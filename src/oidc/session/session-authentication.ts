@@ -39,7 +39,7 @@ export const foreignOrigin = new Refusal(
 
 export interface SessionOptions {
   readonly tenants: ReadonlyMap<string, OidcTenant>
-  /** The current session, from memory under the lease. Rejects when the store is unavailable. */
+  /** The current session, from memory under the lease. Rejects if the store is unavailable. */
   readonly sessionById: RecordLookup<SessionRecord>
   /** The session as the store has it now, whatever memory has. */
   readonly readSession: RecordLookup<SessionRecord>
@@ -89,7 +89,7 @@ export class Sessions {
     if (!isCookieAccepted(request, origin, cors)) return sessionCrossSite
     const record = this.#options.sessionById(handle.tenant, handle.id, trace)
     const { requestId = null } = request
-    if (record instanceof Promise) return record.then((found) => this.#admit(handle, found, requestId, trace))
+    if (record instanceof Promise) return record.then((late) => this.#admit(handle, late, requestId, trace))
     return this.#admit(handle, record, requestId, trace)
   }
 

@@ -9,7 +9,7 @@ import type { PublicRequest } from '../../model/route.ts'
 
 export interface Fields {
   readonly form: boolean
-  /** Null when absent. */
+  /** Null if absent. */
   get(name: string): string | null
 }
 
@@ -27,17 +27,17 @@ const unsupported = new Refusal(
 )
 const tooLarge = new Refusal('body_too_large', `The body must have at most ${MAX_BODY} bytes.`)
 
-/** @param known the allowed fields; `required` ones must be present and not empty */
-export function readFields({ rawHeaders, body }: PublicRequest, known: JsonSchema): Fields | Refusal {
+/** @param schema the allowed fields; `required` ones must be present and not empty */
+export function readFields({ rawHeaders, body }: PublicRequest, schema: JsonSchema): Fields | Refusal {
   const type = contentType(rawHeaders)
   // A logout by cookie needs no body.
-  if (body === null || body.length === 0) return checked(type === 'form', {}, known)
+  if (body === null || body.length === 0) return checked(type === 'form', {}, schema)
   if (type === null) return unsupported
   if (body.length > MAX_BODY) return tooLarge
   if (!isUtf8(body)) return invalid('', 'not valid UTF-8')
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)
   const fields = type === 'form' ? readForm(text) : readJson(text)
-  return fields instanceof Refusal ? fields : checked(type === 'form', fields, known)
+  return fields instanceof Refusal ? fields : checked(type === 'form', fields, schema)
 }
 
 /** Whether the body is an HTML form, in UTF-8 and without a content coding. */

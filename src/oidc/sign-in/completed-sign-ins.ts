@@ -108,7 +108,7 @@ export function boundedEphemeral(local: ProcessEphemeral, shared: Ephemeral): Ep
 
 /** A channel between a worker and the primary; see `coherence/worker-link.ts`. */
 interface WorkerChannel {
-  /** Rejects when the other process does not respond in time. */
+  /** Rejects if the other process does not respond in time. */
   ask(method: string, argument?: unknown): Promise<unknown>
   serve(method: string, handler: (argument: unknown) => unknown): void
 }

@@ -44,7 +44,7 @@ export function redirectToCanonicalHost(provider: Provider, returnTo: string | n
 }
 
 /**
- * Redirects a callback at another host name, which carries no cookie, to the canonical host. Null when the
+ * Redirects a callback at another host name, which carries no cookie, to the canonical host. Null if the
  * host is canonical or ambiguous.
  */
 export function callbackAtCanonicalHost(

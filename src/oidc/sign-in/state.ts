@@ -83,7 +83,7 @@ const STATE = /^[A-Za-z0-9_-]{43}$/
 const EPOCH_LENGTH = 8
 
 /**
- * @returns null when the browser has no such pending sign-in, or the tenant's provider settings have changed
+ * @returns null if the browser has no such pending sign-in, or the tenant's provider settings have changed
  */
 export function readState(
   context: Context,

@@ -67,13 +67,13 @@ const badSignature = invalidToken('The signature of the token is not valid.')
 
 /** Who must have signed a token. */
 export interface Signer {
-  /** Accepted algorithms. Rejects with ProviderError when they are not known. */
+  /** Accepted algorithms. Rejects with ProviderError if they are not known. */
   algorithms(): Promise<readonly string[]>
   readonly keys: Pick<KeySet, 'with'>
 }
 
 /**
- * @returns null when the signature is valid. Rejects with ProviderError when the keys are unavailable or
+ * @returns null if the signature is valid. Rejects with ProviderError if the keys are unavailable or
  *   unusable.
  */
 export async function checkSignature(

@@ -30,7 +30,7 @@ function textOf(value: unknown): string | null {
 }
 
 /**
- * Reads the Seat names, which `seat-mapping.ts` looks up: distinct ones in order; null when the claim is
+ * Reads the Seat names, which `seat-mapping.ts` looks up: distinct ones in order; null if the claim is
  * absent, so that userinfo may have it. A claim is malformed that is not a string, an array of strings or
  * null.
  *
@@ -80,7 +80,7 @@ export function isOfTenant({ tenantClaim }: OidcConfig, claims: Claims, more: Cl
  * @param path the name of a claim, which may contain dots (`https://acme.example/roles`); otherwise a path
  *   through nested objects (`realm_access.roles`), whose names may contain dots too
  *   (`kubernetes.io.namespace`): the longest name counts
- * @returns undefined when the claim is absent
+ * @returns undefined if the claim is absent
  */
 export function claimAt(claims: Claims, path: string): unknown {
   const names = path.split('.')

@@ -28,7 +28,7 @@ const MAX_ENTRIES_TEXT = 65_536
 /** The most unknown names in one line of the log. */
 const MAX_LOGGED = 10
 
-/** Rejects when the store can't be asked. */
+/** Rejects if the store can't be asked. */
 export async function mapSeats(
   { seats, log }: Pick<Context, 'seats' | 'log'>,
   tenant: string,

@@ -36,7 +36,7 @@ export interface SignedInUser {
   readonly names: readonly string[]
   /** False: neither the ID token nor userinfo has the claim that names Seats. */
   readonly namesSeats: boolean
-  /** The provider's session, the claim `sid` of the ID token; null when it names none. */
+  /** The provider's session, the claim `sid` of the ID token; null if it names none. */
   readonly providerSid: string | null
 }
 

@@ -24,7 +24,7 @@ export async function mintFor(
   { identity, seats, issuedAt }: Pick<SignedIn, 'identity' | 'seats' | 'issuedAt'>,
   session: Pick<SessionRecord, 'id' | 'expiresAt'>,
 ) {
-  const known = {
+  const profile = {
     ...(identity.email === null ? {} : { email: identity.email }),
     ...(identity.name === null ? {} : { name: identity.name }),
   }
@@ -32,7 +32,7 @@ export async function mintFor(
   // Issued as of the time before the Seats were looked up; see `signIn` in `callback.ts`.
   const now = issuedAt * 1000
   const lifetime = Math.max(0, Math.min(tenant.token.lifetime, session.expiresAt - now))
-  const subject = { sub, ...known, sid: session.id, hashPerm: seats.hashPerm, isSso: true }
+  const subject = { sub, ...profile, sid: session.id, hashPerm: seats.hashPerm, isSso: true }
   let token: string
   try {
     token = await mint(tenant.id, subject, now, lifetime)
@@ -46,6 +46,6 @@ export async function mintFor(
     token_type: 'Bearer',
     expires_in: Math.ceil(lifetime / 1000),
     ...(handle === null ? {} : { refresh_token: handle }),
-    user: { sub, ...known, tenant_id: tenant.id, seats: seats.names },
+    user: { sub, ...profile, tenant_id: tenant.id, seats: seats.names },
   })
 }
