@@ -1,23 +1,20 @@
 /** The tables of `configuration.md`: one row a setting, from the JSON Schemas. */
 
 import { code, table } from './regions.ts'
-import { gatewaySchema, referenceOf, resolved, routesSchema, type Schema } from './schema.ts'
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
+import { gatewaySchema, routesSchema } from './schema.ts'
 
 const HEAD = ['key', 'type', 'default', 'example', 'meaning']
-/** Definitions of single values, which have a form of their own. */
-const SCALARS = new Set(['address', 'duration', 'size', 'permission'])
 
 interface Setting {
   readonly key: string
-  readonly schema: Schema
-  readonly type: string
+  readonly schema: JsonSchema
   readonly required: boolean
 }
 
-/** Of the main file: the top level, and one table a section. */
+/** The settings of the main file: the top level, and one table for each section. */
 export function gatewaySettings(): string {
-  const settings = settingsOf(gatewaySchema, gatewaySchema, '')
-  const groups = Map.groupBy(settings, ({ key }) => sectionOf(key))
+  const groups = Map.groupBy(settingsOf(gatewaySchema, ''), ({ key }) => sectionOf(key))
   const tables = [...groups].map(([section, of]) => {
     const heading = section === '' ? '### Top level' : `### ${code(section)}`
     return `${heading}\n\n${table(HEAD, of.map(row))}`
@@ -25,36 +22,29 @@ export function gatewaySettings(): string {
   return tables.join('\n\n')
 }
 
-/** Of a route table. */
+/** The settings of a route table. */
 export function routeSettings(): string {
-  const entry = routesSchema.properties?.['routes']?.additionalProperties
-  const settings = [
-    ...settingsOf(routesSchema, routesSchema, ''),
-    ...settingsOf(typeof entry === 'object' ? entry : {}, routesSchema, 'routes.<METHOD /path>.'),
-  ]
-  return table(HEAD, settings.map(row))
+  return table(HEAD, settingsOf(routesSchema, '').map(row))
 }
 
-function settingsOf(parent: Schema, root: Schema, prefix: string): Setting[] {
-  return Object.entries(parent.properties ?? {}).flatMap(([name, own]) => {
-    const schema = resolved(own, root)
-    const setting = {
-      key: `${prefix}${name}`,
-      schema,
-      type: typeOf(own, root),
-      required: parent.required?.includes(name) ?? false,
-    }
-    return [setting, ...settingsWithin(schema, root, setting.key)]
+/** What a description of a map calls its names. */
+const NAMES: Readonly<Record<string, string>> = { tenants: 'id', routes: 'METHOD /path' }
+
+function settingsOf(parent: JsonSchema, prefix: string): Setting[] {
+  return Object.entries(parent.properties ?? {}).flatMap(([name, schema]) => {
+    const key = `${prefix}${name}`
+    const required = parent.required?.includes(name) ?? false
+    return [{ key, schema, required }, ...settingsWithin(schema, key)]
   })
 }
 
-function settingsWithin(schema: Schema, root: Schema, key: string): Setting[] {
-  const { additionalProperties: members, items } = schema
-  const element = items === undefined ? {} : resolved(items, root)
-  if (element.properties !== undefined) return settingsOf(element, root, `${key}[].`)
-  if (typeof members === 'object' && root === gatewaySchema)
-    return settingsOf(resolved(members, root), root, `${key}.<${key === 'tenants' ? 'id' : 'name'}>.`)
-  return schema.properties === undefined ? [] : settingsOf(schema, root, `${key}.`)
+function settingsWithin(
+  { additionalProperties: members, items, ...schema }: JsonSchema,
+  key: string,
+): Setting[] {
+  if (items?.properties !== undefined) return settingsOf(items, `${key}[].`)
+  if (typeof members === 'object') return settingsOf(members, `${key}.<${NAMES[key] ?? 'name'}>.`)
+  return settingsOf(schema, `${key}.`)
 }
 
 /** `limits.max_body` belongs to `limits`, which itself stands at the top. */
@@ -62,11 +52,11 @@ function sectionOf(key: string): string {
   return key.split('.').slice(0, -1).join('.')
 }
 
-function row({ key, schema, type, required }: Setting): string[] {
+function row({ key, schema, required }: Setting): string[] {
   const { meaning, computed } = partsOf(schema.description ?? '')
   const fallback = schema.default === undefined ? computed : valueText(schema.default)
   const shown = required ? 'required' : (fallback ?? 'none')
-  return [code(key), type, marked(shown), exampleOf(schema), marked(meaning)]
+  return [code(key), typeOf(schema), marked(shown), exampleOf(schema), marked(meaning)]
 }
 
 /** Descriptions are plain text for editors: names of keys and codes become code, names of pages become links. */
@@ -87,13 +77,10 @@ function partsOf(description: string): { meaning: string; computed: string | nul
   return { meaning: description.replace(whole, ''), computed: computed ?? null }
 }
 
-function typeOf(own: Schema, root: Schema): string {
-  const reference = referenceOf(own)
-  if (reference !== null && SCALARS.has(reference)) return reference
-  const { title, type = 'object', enum: values, minimum, maximum, items } = resolved(own, root)
+function typeOf({ title, type = 'object', enum: values, minimum, maximum, items }: JsonSchema): string {
   if (title !== undefined) return title
   if (values !== undefined) return values.map((value) => code(String(value))).join(', ')
-  if (type === 'array') return `list of ${items === undefined ? 'values' : typeOf(items, root)}`
+  if (type === 'array') return `list of ${items === undefined ? 'values' : typeOf(items)}`
   const names = [type].flat().map((each) => TYPE_NAMES[each] ?? each)
   return names.map((name) => (name === 'number' ? `number${range(minimum, maximum)}` : name)).join(' or ')
 }
@@ -111,7 +98,7 @@ function range(minimum: number | undefined, maximum: number | undefined): string
   return minimum === undefined ? '' : ` (${minimum} or more)`
 }
 
-function exampleOf({ examples, default: fallback, items, enum: values, type }: Schema): string {
+function exampleOf({ examples, default: fallback, items, enum: values, type }: JsonSchema): string {
   if (examples !== undefined) return examples.map(valueText).join(', ')
   if (items?.examples !== undefined) return valueText(items.examples)
   if (type === 'boolean') return valueText(fallback !== true)

@@ -1,4 +1,4 @@
-/** Builds `identity:`: how the gateway signs the identity of callers for upstreams. The keys are read here. */
+/** `identity:`, how the gateway signs the identity of callers for upstreams. The keys are read here. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { resolve } from 'node:path'
@@ -6,46 +6,67 @@ import { InvalidValue } from './invalid-value.ts'
 import { pem } from './pem.ts'
 import { headerName, isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
-import { durationWithin } from './units.ts'
+import { asWritten, choice, duration, list, map, optional, required, text } from './setting.ts'
 
 /** The one name of the gateway's own namespace that is free. */
 const OWN_FIELD = 'x-seatgate-jwt'
 
 export type IdentityAlgorithm = 'ES256' | 'EdDSA'
 
-/**
- * Of the JWT that tells upstreams who calls.
- *
- * @param folder base of relative paths
- * @returns null when `identity` is absent
- */
-export function buildIdentity(root: Section, folder: string) {
-  if (!root.has('identity')) return null
-  const section = root.section('identity')
-  const algorithm = section.choice<IdentityAlgorithm>('algorithm')
-  return Object.freeze({
-    /** In lower case. */
-    header: section.setting('header', identityField),
-    algorithm,
-    /** PEM texts of private keys of the algorithm, at least one: the first signs, all are published. */
-    keys: Object.freeze(buildKeys(section, folder, algorithm)),
-    lifetime: section.setting('lifetime', durationWithin('5s', '5m')),
-    /** The claim `iss`. */
-    issuer: section.setting('issuer', issuer),
-  })
+const fields = {
+  header: text(
+    "The request header that carries the JWT. A client's own header of this name is dropped.",
+    identityField,
+    { default: 'x-seatgate-jwt', examples: ['x-acme-identity'] },
+  ),
+  algorithm: choice(['ES256', 'EdDSA'], 'ES256 (ECDSA on P-256) or EdDSA (Ed25519).', {
+    default: 'ES256',
+    examples: ['ES256'],
+  }),
+  keys: required(
+    list(
+      'PEM files with private keys (PKCS#8, no passphrase), relative to this file. The first key signs. The public keys of all of them are at /.well-known/seatgate/jwks.json. A changed key file is reloaded in the same way as this file.',
+      asWritten,
+      { minItems: 1, maxItems: 16, items: { examples: ['keys/2026.pem'] } },
+    ),
+  ),
+  lifetime: duration(
+    'How long a JWT is valid. For half of that time, the gateway sends the same JWT again for the same caller to the same upstream.',
+    '5s',
+    '5m',
+    { default: '60s', examples: ['2m'] },
+  ),
+  issuer: text('The iss claim: a name or a URI of this gateway.', issuer, {
+    default: 'seatgate',
+    examples: ['https://gateway.example.com'],
+  }),
 }
 
+/** The JWT that tells upstreams who the caller is. */
+export const identity = optional(
+  map(
+    'Signs the identity of callers for upstreams: each forwarded request carries a JWT. See signed-identity.md. Default: off.',
+    fields,
+    (values, section) =>
+      Object.freeze({
+        ...values,
+        /** PEM texts of private keys of the algorithm, at least one: the first signs, all are published. */
+        keys: Object.freeze(buildKeys(section, values.algorithm)),
+      }),
+  ),
+)
+
 /** A key under two names would be published twice. */
-function buildKeys(section: Section, folder: string, algorithm: IdentityAlgorithm): string[] {
+function buildKeys(section: Section, algorithm: IdentityAlgorithm): string[] {
   const known: KeyObject[] = []
-  const read = pem(folder, 'key', (text) => {
+  const read = pem('key', (text) => {
     const key = signingKey(text, algorithm)
     if (typeof key === 'string') return key
     if (known.some((each) => each.equals(key))) return 'is the same key as an earlier one: remove one of them'
     known.push(key)
     return null
   })
-  return section.texts('keys', read)
+  return section.texts('keys', (path) => read(path, section))
 }
 
 function identityField(text: string): string | InvalidValue {

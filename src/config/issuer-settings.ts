@@ -1,9 +1,20 @@
-/** Builds `issuers:` of a tenant: issuers whose tokens are verified by their public keys. */
+/** `issuers:` of a tenant: issuers whose tokens are verified by their public keys, without sign-in and without a secret. */
 
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { httpUrl, issuerUrl, nonEmpty, type OidcConfig } from './oidc-settings.ts'
 import type { Section } from './section.ts'
-import { durationWithin } from './units.ts'
+import {
+  duration,
+  flag,
+  list,
+  listOf,
+  map,
+  optional,
+  type Reader,
+  required,
+  setting,
+  text,
+} from './setting.ts'
 
 /** Asymmetric ones only: with `none` and HMAC here, a public key would verify what any reader of it signs. */
 const ALGORITHMS: readonly string[] = [
@@ -11,86 +22,21 @@ const ALGORITHMS: readonly string[] = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
 
-export type IssuerConfig = ReturnType<typeof buildIssuer>
-export type ClaimMatch = IssuerConfig['match'][number]
-
-/** An entry of `issuers` with where it stands. */
-export interface PlacedIssuer {
-  readonly section: Section
-  readonly tenant: string
-  readonly config: IssuerConfig
-}
-
-/** @param parent that of the tenant */
-export function buildIssuers(parent: Section, tenant: string): PlacedIssuer[] {
-  return parent.sections('issuers').map((section) => ({ section, tenant, config: buildIssuer(section) }))
-}
-
-/** An issuer of tokens that the gateway verifies by the issuer's public keys, without sign-in and without a secret. */
-function buildIssuer(section: Section) {
-  const allowInsecure = section.flag('allow_insecure')
-  const hasSeats = section.has('seats')
-  if (hasSeats === section.has('seats_claim'))
-    section.fault(
-      hasSeats ? 'seats_claim' : 'issuer',
-      hasSeats
-        ? 'seats_claim: seats gives the Seats already: leave out one of the two'
-        : 'issuer: name the Seats of its tokens in seats, or the claim that names them in seats_claim',
-    )
-  if (hasSeats && !section.has('match'))
-    section.warn(
-      'issuer',
-      'issuer_unmatched',
-      'issuer: every token that it signs for the audience holds the Seats of seats: name in match the claims that such a token must have',
-    )
-  const algorithms = section.texts('algorithms', algorithm)
-  return Object.freeze({
-    /** The claim `iss`, compared as text. */
-    issuer: section.text('issuer', tokenIssuer(allowInsecure)) ?? '',
-    /** What `aud` is, or holds where it is a list. */
-    audience: section.text('audience', nonEmpty) ?? '',
-    /** Null: as the issuer's discovery document says. */
-    jwksUri: section.text('jwks_uri', keysUrl(allowInsecure)) ?? null,
-    /** Of signatures (RFC 7518, section 3.1): asymmetric ones only. */
-    algorithms: Object.freeze(
-      algorithms.length > 0 ? algorithms : (section.default('algorithms') as string[]),
-    ),
-    /** Names of Seats that each token holds; null: `seatsClaim` names them. */
-    seats: hasSeats ? Object.freeze(section.texts('seats', nonEmpty)) : null,
-    /** A claim's name, or a path through objects; null: `seats` names them. */
-    seatsClaim: section.text('seats_claim', nonEmpty) ?? null,
-    /** All of them must be true of a token. */
-    match: Object.freeze(matchesOf(section.section('match'))),
-    /** Like `seatsClaim`: the claim that identifies the user at the issuer. */
-    userClaim: section.setting('user_claim', nonEmpty),
-    /** ms from `iat` to `exp` of a token, at most. */
-    maxLifetime: section.setting('max_lifetime', durationWithin('1s', '3650d')),
-    /** Plain http, to loopback addresses only. */
-    allowInsecure,
-  })
-}
-
 const algorithm: ValueParser<string> = (text) =>
   ALGORITHMS.includes(text) ? text : new InvalidValue(`is not one of ${ALGORITHMS.join(', ')}`)
 
 /** The user of a token is `issuer|user`, which is one text for one user only while no issuer has a `|`. */
-function tokenIssuer(allowInsecure: boolean): ValueParser<string> {
-  const read = issuerUrl(allowInsecure)
-  return (text) =>
-    text.includes('|')
-      ? new InvalidValue('has a |, which separates issuer and user: an issuer with it cannot be used')
-      : read(text)
-}
+const tokenIssuer: Reader<string> = (text, section) =>
+  text.includes('|')
+    ? new InvalidValue('has a |, which separates issuer and user: an issuer with it cannot be used')
+    : issuerUrl(text, section)
 
-function keysUrl(allowInsecure: boolean): ValueParser<string> {
-  const read = issuerUrl(allowInsecure)
-  return (text) => {
-    const url = httpUrl(text)
-    if (url === null || text.includes('#'))
-      return new InvalidValue('must be an https:// URL without user name, password or fragment')
-    const host = read(url.origin)
-    return host instanceof InvalidValue ? host : text
-  }
+const keysUrl: Reader<string> = (text, section) => {
+  const url = httpUrl(text)
+  if (url === null || text.includes('#'))
+    return new InvalidValue('must be an https:// URL without user name, password or fragment')
+  const host = issuerUrl(url.origin, section)
+  return host instanceof InvalidValue ? host : text
 }
 
 /** A claim's name, or a path through objects, and what the claim is, or holds where it is a list. */
@@ -99,6 +45,113 @@ function matchesOf(section: Section) {
     const value = section.value(name)
     return typeof value === 'string' || typeof value === 'boolean' ? [Object.freeze({ name, value })] : []
   })
+}
+
+const MATCH = {
+  description:
+    'Claims that a token must have in addition to issuer and audience: the name of each claim, or a path to it, and its value. If the claim is a list, the value must be in it.',
+  type: 'object',
+  minProperties: 1,
+  propertyNames: { minLength: 1 },
+  additionalProperties: { type: ['string', 'boolean'] },
+  examples: [{ repository_owner_id: '5430905' }],
+}
+
+const issuer = map(
+  '',
+  {
+    issuer: required(
+      text(
+        'The iss claim of its tokens, compared as text. Must be https, unless allow_insecure is set.',
+        tokenIssuer,
+        { placeholder: '', examples: ['https://token.actions.githubusercontent.com'] },
+      ),
+    ),
+    audience: required(
+      text('The value that the aud claim of a token must equal or, if it is a list, contain.', nonEmpty, {
+        placeholder: '',
+        examples: ['https://gw.example'],
+      }),
+    ),
+    jwksUri: text(
+      "Location of the issuer's public keys. Its host may have an internal address, and may be reached through a proxy from the environment. Without this key, the location comes from the issuer's discovery document.",
+      keysUrl,
+      { examples: ['https://kubernetes.default.svc/openid/v1/jwks'] },
+    ),
+    algorithms: list(
+      'Signature algorithms to accept: RSA (RS256 to PS512), ECDSA (ES256 to ES512), EdDSA and Ed25519.',
+      algorithm,
+      { minItems: 1, default: ['RS256', 'ES256', 'EdDSA'], items: { examples: ['RS256'] } },
+    ),
+    seats: optional(
+      list(
+        'Names of the Seats that each accepted token holds, as these Seats are at the time of the request. An issuer has either seats or seats_claim.',
+        nonEmpty,
+        { minItems: 1, items: { examples: ['Deployer'] } },
+      ),
+    ),
+    seatsClaim: text(
+      'The claim that lists the Seats of a token (one name or a list), or a path to it such as realm_access.roles.',
+      nonEmpty,
+      { examples: ['roles'] },
+    ),
+    match: setting(MATCH, (section, key) => Object.freeze(matchesOf(section.section(key)))),
+    userClaim: text(
+      'The claim that identifies the user. The user appears as ISSUER|VALUE everywhere: in headers, log lines, the audit log and blocks.',
+      nonEmpty,
+      { default: 'sub', examples: ['sub'] },
+    ),
+    maxLifetime: duration('The longest accepted time between iat and exp of a token.', '1s', '3650d', {
+      default: '1h',
+      examples: ['1h'],
+    }),
+    allowInsecure: flag('Allow an issuer and jwks_uri with plain http on a loopback address.'),
+  },
+  (values, section) => {
+    const hasSeats = section.has('seats')
+    if (hasSeats === section.has('seats_claim'))
+      section.fault(
+        hasSeats ? 'seats_claim' : 'issuer',
+        hasSeats
+          ? 'seats_claim: seats gives the Seats already: leave out one of the two'
+          : 'issuer: name the Seats of its tokens in seats, or the claim that names them in seats_claim',
+      )
+    if (hasSeats && !section.has('match'))
+      section.warn(
+        'issuer',
+        'issuer_unmatched',
+        'issuer: every token that it signs for the audience holds the Seats of seats: name in match the claims that such a token must have',
+      )
+    return Object.freeze(values)
+  },
+)
+
+export const issuers = listOf(
+  issuer,
+  'Other issuers whose tokens are accepted as bearer tokens, such as Kubernetes, a CI system or another provider. See tokens.md.',
+  {
+    default: [],
+    examples: [
+      [
+        {
+          issuer: 'https://token.actions.githubusercontent.com',
+          audience: 'https://gw.example',
+          seats: ['Deployer'],
+          match: { repository_owner_id: '5430905' },
+        },
+      ],
+    ],
+  },
+)
+
+export type IssuerConfig = ReturnType<typeof issuer.of>
+export type ClaimMatch = IssuerConfig['match'][number]
+
+/** An entry of `issuers` with its tenant and its place in the file. */
+export interface PlacedIssuer {
+  readonly section: Section
+  readonly tenant: string
+  readonly config: IssuerConfig
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Builds the addresses of all listeners: `listen:`, which is one address or a list of listeners with TLS or without, `ops:`,
- * and `decision:`. Certificates and keys are read and compared here, so that a faulty pair never serves.
+ * The addresses of all listeners: `listen:`, which is one address or a list of listeners with TLS or without, `ops:`, and
+ * `decision:`. Certificates and keys are read and compared here, so that a faulty pair never serves.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -19,12 +19,174 @@ import {
 import { didYouMean, InvalidValue, quote } from './invalid-value.ts'
 import { authorities, ownCertificate, pem, warnOfTime } from './pem.ts'
 import type { Section, SettingSource } from './section.ts'
+import {
+  choice,
+  flag,
+  list,
+  listOf,
+  map,
+  optional,
+  required,
+  setting,
+  text,
+  type ValuesOf,
+} from './setting.ts'
 
-export function buildAddresses(root: Section, folder: string) {
-  const listen = buildListeners(root, folder)
-  const ops = root.setting('ops', address)
-  const isKnown = (key: string) => !root.has(key) || root.value(key) !== undefined
-  if (isKnown('listen') && isKnown('ops') && listen.some((each) => addressesConflict(each, ops))) {
+const ADDRESS = { title: 'address', pattern: '^.+:[0-9]{1,5}$' }
+
+const certificate = map(
+  '',
+  {
+    cert: required(
+      text('PEM file with the certificate and its intermediates, relative to this file.', ownCertificate, {
+        examples: ['tls/api.pem'],
+      }),
+    ),
+    key: required(
+      text('PEM file with the private key of the certificate, without a passphrase.', pem('key'), {
+        examples: ['tls/api.key'],
+      }),
+    ),
+  },
+  buildCertificate,
+)
+
+const tlsFields = {
+  certificates: required(
+    listOf(
+      certificate,
+      'The certificates. The name that a client requests (SNI) selects the first certificate that contains it. A client that requests no name gets the first certificate in the list; an unknown name is refused. A reload picks up changed files.',
+      { minItems: 1 },
+    ),
+  ),
+  minVersion: choice(['1.2', '1.3'], 'The oldest TLS version to accept.', {
+    default: '1.2',
+    examples: ['1.3'],
+  }),
+  ciphers: text(
+    'Suites of TLS 1.2 by their names of OpenSSL, with : between them, the preferred ones first. By default, those with ECDHE and an AEAD: forward secrecy, and no CBC. Others are for clients that have none of these. The suites of TLS 1.3 are always offered.',
+    cipherSuites,
+    {
+      default:
+        'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305',
+      examples: ['ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-SHA256'],
+    },
+  ),
+  clientCa: text(
+    'PEM file with the authorities of client certificates, relative to this file. Each is trusted by itself: an issuing authority needs no root beside it, and with its root all other clients of that root are accepted too.',
+    authorities,
+    { examples: ['tls/clients.pem'] },
+  ),
+  clientAuth: choice(
+    ['none', 'request', 'require'],
+    'Whether clients need certificates: none does not request one, request accepts connections without one but verifies one that is presented, and require refuses connections without one. The last two need client_ca, and turn off session resumption.',
+    { default: 'none', examples: ['require'] },
+  ),
+}
+
+const tls = map(
+  'TLS for this listener; see tls.md. Without it, the listener speaks plain HTTP.',
+  tlsFields,
+  buildTls,
+)
+
+const listener = map(
+  '',
+  {
+    address: required(text('Address of this listener.', address, { ...ADDRESS, examples: ['0.0.0.0:8443'] })),
+    tls: optional(tls),
+    http2: flag('Offer HTTP/2 by ALPN, in addition to HTTP/1.1. Requires tls.'),
+  },
+  (values, section) => {
+    if (values.http2 && !section.has('tls'))
+      section.fault('http2', 'http2: needs tls, as HTTP/2 is negotiated by ALPN: add tls, or remove http2')
+    return values.address === null
+      ? null
+      : Object.freeze({ ...values.address, tls: values.tls, http2: values.http2 })
+  },
+)
+
+export type ListenerConfig = NonNullable<ReturnType<typeof listener.of>>
+
+const single = text(
+  'Address of the public listener, which serves proxied routes, the Seat and API key endpoints, and sign-in. Port 0 picks a free port. A list configures several listeners. Changing an address, or switching between plain HTTP and TLS, requires a restart.',
+  address,
+  { default: '0.0.0.0:8080', examples: ['[::]:8080'] },
+)
+
+/** At least one listener, unless each has a fault. */
+export const listen = setting(
+  { ...single.schema, type: ['string', 'array'], minItems: 1, items: listener.schema },
+  (root, key): readonly ListenerConfig[] => {
+    if (!Array.isArray(root.value(key)))
+      return Object.freeze([Object.freeze({ ...single.read(root, key), tls: null, http2: false })])
+    const built: ListenerConfig[] = []
+    for (const section of root.sections(key)) {
+      const each = listener.of(section)
+      if (each === null) continue
+      if (built.some((other) => addressesConflict(other, each)))
+        section.fault(
+          'address',
+          'address: two listeners cannot share an address and port: choose another port',
+        )
+      built.push(each)
+    }
+    return Object.freeze(built)
+  },
+)
+
+export const ops = text(
+  "Address of the operators' listener, which serves /livez, /readyz and /metrics. It requires no credential, so keep it on an internal network.",
+  address,
+  { ...ADDRESS, default: '127.0.0.1:9090', examples: ['0.0.0.0:9090'] },
+)
+
+/** The listener that tells other proxies whether they may forward a request. Null: it is absent, or its address is faulty. */
+export const decision = optional(
+  map(
+    'A listener that tells other proxies (nginx, Caddy, Traefik, HAProxy, Envoy) whether they may forward a request. Without this key, there is none. Adding it, removing it or changing its address requires a restart.',
+    {
+      listen: required(
+        text(
+          'Address of the decision listener. It answers every address in clients, so keep it on an internal network. It accepts HTTP/1.1, and HTTP/2 with prior knowledge.',
+          address,
+          { ...ADDRESS, examples: ['127.0.0.1:9191'] },
+        ),
+      ),
+      clients: list(
+        'Addresses and CIDR blocks of the proxies that may request decisions. Their X-Forwarded-For identifies the client. Other peers get 403. By default, only this machine may connect.',
+        cidr,
+        { minItems: 1, default: ['127.0.0.0/8', '::1'], items: { examples: ['10.0.0.0/8'] } },
+      ),
+      url: text(
+        'The origin at which others reach this listener, for example through a load balancer with TLS. Documents that describe the listener contain it.',
+        origin,
+        { examples: ['https://decisions.internal'] },
+      ),
+    },
+    ({ listen, clients, url }, section) => {
+      if (clients.some(isEveryone))
+        section.warn(
+          'clients',
+          'everyone_trusted',
+          'clients: any machine can ask, and name any client in its questions: list the addresses of the proxies',
+        )
+      // The origin has no final slash.
+      return listen === null ? null : Object.freeze({ listen, clients, url: url?.origin ?? null })
+    },
+  ),
+)
+
+interface Addresses {
+  readonly listen: readonly ListenerConfig[]
+  readonly ops: Address
+  readonly decision: ReturnType<typeof decision.read>
+}
+
+/** Two listeners cannot share an address and port. */
+export function checkAddresses({ listen, ops, decision }: Addresses, root: Section): void {
+  const isValid = (key: string) => !root.has(key) || root.value(key) !== undefined
+  if (isValid('listen') && isValid('ops') && listen.some((each) => addressesConflict(each, ops))) {
     const key = root.has('ops') ? 'ops' : 'listen'
     root.fault(key, `${key}: listen and ops cannot share an address and port: choose another port`)
   }
@@ -34,47 +196,16 @@ export function buildAddresses(root: Section, folder: string) {
       'ops_open',
       `ops: asks for no credential, and accepts connections on every address of this machine`,
     )
-  return {
-    /** At least one. */
-    listen,
-    ops,
-    /** Null without a listener for questions of other proxies. */
-    decision: buildDecision(root, [...listen.map((each) => ['listen', each] as const), ['ops', ops]]),
-  }
-}
-
-/** @param folder base of relative paths @returns those without a fault; the default when `listen` is absent */
-function buildListeners(root: Section, folder: string): readonly ListenerConfig[] {
-  if (!Array.isArray(root.value('listen')))
-    return Object.freeze([Object.freeze({ ...root.setting('listen', address), tls: null, http2: false })])
-  const built: ListenerConfig[] = []
-  for (const section of root.sections('listen')) {
-    const listener = buildListener(section, folder)
-    if (listener === null) continue
-    if (built.some((each) => addressesConflict(each, listener)))
-      section.fault('address', 'address: two listeners cannot share an address and port: choose another port')
-    built.push(listener)
-  }
-  return Object.freeze(built)
-}
-
-type ListenerConfig = NonNullable<ReturnType<typeof buildListener>>
-
-/** A listener of clients. @returns null where its address is faulty */
-function buildListener(section: Section, folder: string) {
-  const at = section.text('address', address)
-  const tls = buildTls(section, folder)
-  const http2 = section.flag('http2')
-  if (http2 && !section.has('tls'))
-    section.fault('http2', 'http2: needs tls, as HTTP/2 is negotiated by ALPN: add tls, or remove http2')
-  if (at === undefined) return null
-  return Object.freeze({
-    ...at,
-    /** Null for plain HTTP. */
-    tls,
-    /** HTTP/2 is offered by ALPN. Only with TLS. */
-    http2,
-  })
+  if (decision === null) return
+  const others = [...listen.map((each) => ['listen', each] as const), ['ops', ops] as const]
+  const other = others.find(([, each]) => addressesConflict(each, decision.listen))
+  if (other !== undefined)
+    root
+      .section('decision')
+      .fault(
+        'listen',
+        `listen: decision and ${other[0]} cannot share an address and port: choose another port`,
+      )
 }
 
 /** Where the addresses of the listeners are written. */
@@ -95,69 +226,26 @@ export function listenerFiles(root: Section, folder: string): string[] {
   return named.filter((path) => typeof path === 'string').map((path) => resolve(folder, path))
 }
 
-/**
- * `decision:`, the listener that answers other proxies whether they may forward a request.
- *
- * @param others the other listeners, with the names of their settings
- * @returns null where the section is absent or its address is faulty
- */
-function buildDecision(root: Section, others: readonly (readonly [name: string, at: Address])[]) {
-  if (!root.has('decision')) return null
-  const section = root.section('decision')
-  const listen = section.text('listen', address)
-  const clients = section.has('clients')
-    ? section.texts('clients', cidr)
-    : (section.default('clients') as string[])
-  if (clients.some(isEveryone))
-    section.warn(
-      'clients',
-      'everyone_trusted',
-      'clients: any machine can ask, and name any client in its questions: list the addresses of the proxies',
-    )
-  const url = section.text('url', origin)?.origin ?? null
-  if (listen === undefined) return null
-  const other = others.find(([, each]) => addressesConflict(each, listen))
-  if (other !== undefined)
-    section.fault(
-      'listen',
-      `listen: decision and ${other[0]} cannot share an address and port: choose another port`,
-    )
-  return Object.freeze({
-    listen,
-    /** CIDR blocks of the peers that may ask. At least one. */
-    clients: Object.freeze(clients),
-    /** The public origin of the listener, without a final slash; null where it is not configured. */
-    url,
-  })
-}
-
-/** @param folder base of relative paths @returns null when `tls` is absent */
-function buildTls(parent: Section, folder: string) {
-  if (!parent.has('tls')) return null
-  const section = parent.section('tls')
-  const now = Date.now()
-  const clientAuth = section.choice<'none' | 'request' | 'require'>('client_auth')
-  const clientCa = section.text('client_ca', authorities(folder, now)) ?? null
+function buildTls(values: ValuesOf<typeof tlsFields>, section: Section) {
+  const { certificates, minVersion, clientAuth, clientCa } = values
+  // Without a name, only the first can be selected.
+  for (const [at, each] of certificates.entries())
+    if (each !== null && each.names.length === 0 && at > 0)
+      section
+        .sections('certificates')
+        [at]?.fault(
+          'cert',
+          'cert: the certificate has no DNS name (subjectAltName), so no client could select it: put it first, or remove it',
+        )
   if (clientAuth !== 'none' && !section.has('client_ca'))
     section.fault(
       'client_auth',
       `client_auth: ${clientAuth} needs client_ca: name the authorities of clients`,
     )
-  if (clientCa !== null) warnOfTime(section, 'client_ca', clientCa, now)
-  const minVersion = section.choice<'1.2' | '1.3'>('min_version')
+  warnOfTime(section, 'client_ca', clientCa)
   if (minVersion === '1.3' && section.has('ciphers'))
     section.fault('ciphers', 'ciphers: are for TLS 1.2, which min_version excludes: remove one of the two')
-  return Object.freeze({
-    /** At least one. The first one is for clients that ask for no name. */
-    certificates: Object.freeze(buildCertificates(section, folder, now)),
-    minVersion,
-    /** Suites of TLS 1.2 by their names of OpenSSL, the preferred ones first. */
-    ciphers: Object.freeze(section.setting('ciphers', cipherSuites)),
-    /** A PEM text. Not null unless `clientAuth` is `none`. */
-    clientCa,
-    /** `request`: a presented certificate must be valid. `require`: one must be presented. */
-    clientAuth,
-  })
+  return Object.freeze({ ...values, certificates: Object.freeze(certificates.flatMap((each) => each ?? [])) })
 }
 
 /**
@@ -170,7 +258,7 @@ const SUITES = new Set(
     .filter((name) => /^(?:ECDHE-(?:ECDSA|RSA)|AES\d+)-/.test(name)),
 )
 
-function cipherSuites(text: string): string[] | InvalidValue {
+function cipherSuites(text: string): readonly string[] | InvalidValue {
   const names = text.split(':')
   const unknown = names.find((name) => !SUITES.has(name))
   if (unknown !== undefined)
@@ -179,27 +267,18 @@ function cipherSuites(text: string): string[] | InvalidValue {
       false,
       `; it is ${quote(unknown)}${didYouMean(unknown, SUITES)}`,
     )
-  return new Set(names).size === names.length ? names : new InvalidValue('has a suite twice: remove one')
+  return new Set(names).size === names.length
+    ? Object.freeze(names)
+    : new InvalidValue('has a suite twice: remove one')
 }
 
-/** Those without a fault. Without a name, only the first can be selected. */
-function buildCertificates(tls: Section, folder: string, now: number) {
-  return tls.sections('certificates').flatMap((section, at) => {
-    const certificate = buildCertificate(section, folder, now)
-    if (certificate !== null && certificate.names.length === 0 && at > 0)
-      section.fault(
-        'cert',
-        'cert: the certificate has no DNS name (subjectAltName), so no client could select it: put it first, or remove it',
-      )
-    return certificate === null ? [] : [certificate]
-  })
-}
-
-function buildCertificate(section: Section, folder: string, now: number) {
-  const cert = section.text('cert', ownCertificate(folder, now))
-  const key = section.text('key', pem(folder, 'key'))
-  if (cert === undefined || key === undefined) return null
-  warnOfTime(section, 'cert', cert, now)
+/** Null: it has a fault. */
+function buildCertificate(
+  { cert, key }: { readonly cert: string | null; readonly key: string | null },
+  section: Section,
+) {
+  if (cert === null || key === null) return null
+  warnOfTime(section, 'cert', cert)
   const fault = pairFault(cert, key)
   if (fault !== null) section.fault('key', `key: ${fault}`)
   if (fault !== null) return null

@@ -8,7 +8,7 @@ import { dirname, isAbsolute, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { wildcardOf } from '../model/host.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
-import { buildSettings } from './build.ts'
+import { buildSettings, gatewayFile } from './build.ts'
 import type { Config, RouteEntry, TablesConfig } from './config.ts'
 import { contentHash } from './content-hash.ts'
 import { noEnvFile, readEnvFile } from './env-file.ts'
@@ -22,7 +22,7 @@ import { readOpenTelemetry } from './open-telemetry.ts'
 import { openDocument } from './open-document.ts'
 import { readProviderProxies } from './provider-proxies.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'
-import { type FileSchema, schemas } from './schema.ts'
+import type { FileSchema } from './schema.ts'
 import type { Section } from './section.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { routesFile } from './table-settings.ts'
@@ -69,25 +69,19 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
   const comments: AcceptedWarnings[] = []
   const accepts = (found: Acceptable) => comments.some((each) => each.accepts(found))
   const variables = { ...envFile.variables, ...env }
-  const open = async (each: string, kind: 'gateway' | 'routes') => {
-    const source = await readSource(each, undefined, kind === 'gateway' ? NO_CONFIGURATION : undefined)
-    if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, kind === 'routes'))
-    const isNeeded = env === null && kind === 'gateway' ? decidesRequests : null
-    return openDocument(
-      display(each),
-      source,
-      kind === 'gateway' ? (schemas.gateway as FileSchema) : routesFile.schema,
-      variables,
-      folder,
-      isNeeded,
-    )
+  const open = async (each: string, schema: FileSchema) => {
+    const isMain = schema === gatewayFile.schema
+    const source = await readSource(each, undefined, isMain ? NO_CONFIGURATION : undefined)
+    if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, !isMain))
+    const isNeeded = env === null && isMain ? decidesRequests : null
+    return openDocument(display(each), source, schema, variables, folder, isNeeded)
   }
   const before = await signatureOf([path])
-  const main = await open(path, 'gateway')
+  const main = await open(path, gatewayFile.schema)
   const filesOf = [listenerFiles, upstreamFiles, identityFiles]
   const pemFiles = filesOf.flatMap((each) => each(main.root, folder))
   const beforePem = await signatureOf(pemFiles)
-  const settings = buildSettings(main.root, folder)
+  const settings = buildSettings(main.root)
   const active = await findRouteTables(main.root, folder)
   const candidate = main.root.has('shadow')
     ? await findRouteTables(main.root.section('shadow'), folder)
@@ -107,7 +101,7 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
   // A file may be in both lists.
   const tables = new Map<string, BuiltTable>()
   for (const [real, path] of await uniqueFiles(paths)) {
-    const { document, root } = await open(path, 'routes')
+    const { document, root } = await open(path, routesFile.schema)
     documents.push(document)
     tables.set(real, buildRoutes(document, root, context))
   }

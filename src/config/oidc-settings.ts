@@ -1,76 +1,18 @@
-/** Builds `oidc:` of a tenant: its identity provider. */
+/** `oidc:` of a tenant: its identity provider. */
 
 import { isLoopback, origin } from './addresses.ts'
-import { InvalidValue, confidential, type ValueParser } from './invalid-value.ts'
+import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
-import { durationWithin } from './units.ts'
+import { duration, flag, list, map, optional, type Reader, required, text } from './setting.ts'
 
 const CALLBACK = '/auth/oidc/callback'
 export const BACKCHANNEL_LOGOUT = '/auth/oidc/backchannel-logout'
 /** RFC 6749, appendix A: visible ASCII without quotes and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
-export type OidcConfig = NonNullable<ReturnType<typeof buildOidc>>
+export type OidcConfig = ReturnType<typeof provider.of>
 export type ClientAuth = 'client_secret_basic' | 'client_secret_post' | 'none'
-
-/**
- * The address that the provider sends logout tokens to. With the tenant's id, so that it is of one tenant.
- *
- * @param prefix that of the sign-in endpoints; '': none
- */
-export function backchannelLogoutUri(
-  { redirectUri }: OidcConfig,
-  tenant: string,
-  prefix: string,
-): string | null {
-  const url = URL.parse(redirectUri)
-  return url === null ? null : `${url.origin}${prefix}${BACKCHANNEL_LOGOUT}/${tenant}`
-}
-
-/**
- * @param tenant the tenant's id, which the callback's path may end with
- * @param prefix that of the sign-in endpoints; '': none
- * @returns null when `oidc` is absent
- */
-export function buildOidc(section: Section, tenant: string, prefix: string) {
-  if (section.keys().length === 0) return null
-  const allowInsecure = section.flag('allow_insecure')
-  section.warnOfSecrets('client_secret')
-  const clientSecret = section.text('client_secret', confidential(nonEmpty)) ?? null
-  const scopes = section.texts('scopes', scope)
-  const listed = section.value('scopes')
-  // A list with faulty elements was reported already.
-  if (Array.isArray(listed) && scopes.length === listed.length && !scopes.includes('openid'))
-    section.fault('scopes', 'scopes: must include openid, which OpenID Connect requires')
-  return Object.freeze({
-    /** Exactly as the provider writes it: compared as text. */
-    issuer: section.text('issuer', issuerUrl(allowInsecure)) ?? '',
-    clientId: section.text('client_id', nonEmpty) ?? '',
-    clientSecret,
-    /** Null: by what discovery says. */
-    clientAuth: section.text('client_auth', clientAuth(section.has('client_secret'))) ?? null,
-    scopes: Object.freeze(scopes.length > 0 ? scopes : (section.default('scopes') as string[])),
-    /** A claim's name, or a path through objects: `realm_access.roles`. */
-    seatsClaim: section.setting('seats_claim', nonEmpty),
-    /** An absolute URL without query and fragment; its origin is the gateway's own, as browsers see it. */
-    redirectUri: section.text('redirect_uri', redirectUri(prefix + CALLBACK, tenant)) ?? '',
-    /** Plain http, to loopback addresses only. */
-    allowInsecure,
-    /** `host:port`: the provider's endpoints may be there also at an inner address. The issuer's own always may. */
-    endpointHosts: Object.freeze(section.texts('endpoint_hosts', endpointHost)),
-    /** Tokens signed by the provider are accepted as bearer tokens. */
-    acceptProviderTokens: section.flag('accept_provider_tokens'),
-    /** Accepted in `aud` of such tokens, beside the client id. */
-    audience: Object.freeze(section.texts('audience', nonEmpty)),
-    /** Where the provider sends the browser after signing out. */
-    postLogoutRedirect: section.text('post_logout_redirect', absoluteUrl) ?? null,
-    sessionLifetime: section.setting('session_lifetime', durationWithin('1m', '90d')),
-    /** Other origins whose forms may begin a sign-in. */
-    origins: Object.freeze(section.texts('origins', pageOrigin)),
-    /** Identifies users of this tenant; null if the provider serves only one tenant. */
-    tenantClaim: tenantClaim(section.section('tenant_claim')),
-  })
-}
+type TenantClaim = NonNullable<ReturnType<typeof tenantClaim.of>>
 
 const INSECURE = 'uses http:// on a host that is not a loopback address: use https://'
 
@@ -85,19 +27,17 @@ const scope: ValueParser<string> = (text) =>
     : new InvalidValue('is not one scope: list each by itself, in visible ASCII without " and \\')
 
 /** Compared as text with the provider's own `issuer` (RFC 8414, section 3.3), so it is not normalized. */
-export function issuerUrl(allowInsecure: boolean): ValueParser<string> {
-  return (text) => {
-    const url = httpUrl(text)
-    if (url === null || /[?#]/.test(text))
-      return new InvalidValue('must be an https:// URL without user name, password, query or fragment')
-    if (url.protocol === 'https:') return text
-    if (!isLoopback(url.hostname)) return new InvalidValue(INSECURE)
-    return allowInsecure
-      ? text
-      : new InvalidValue(
-          'uses http://, which a loopback address may have with allow_insecure: use https://, or set allow_insecure: true',
-        )
-  }
+export const issuerUrl: Reader<string> = (text, section) => {
+  const url = httpUrl(text)
+  if (url === null || /[?#]/.test(text))
+    return new InvalidValue('must be an https:// URL without user name, password, query or fragment')
+  if (url.protocol === 'https:') return text
+  if (!isLoopback(url.hostname)) return new InvalidValue(INSECURE)
+  return section.flag('allow_insecure')
+    ? text
+    : new InvalidValue(
+        'uses http://, which a loopback address may have with allow_insecure: use https://, or set allow_insecure: true',
+      )
 }
 
 /** @returns `host:port`; the port is 443 by default */
@@ -109,26 +49,29 @@ const endpointHost: ValueParser<string> = (text) => {
 }
 
 /** The schema lists the ways. */
-function clientAuth(hasSecret: boolean): ValueParser<ClientAuth> {
-  return (text) =>
-    text !== 'none' && !hasSecret
-      ? new InvalidValue('requires a client_secret: add it, or write none')
-      : (text as ClientAuth)
-}
+const clientAuth: Reader<ClientAuth> = (text, section) =>
+  text !== 'none' && !section.has('client_secret')
+    ? new InvalidValue('requires a client_secret: add it, or write none')
+    : (text as ClientAuth)
 
 /** https, or http on loopback, which browsers also treat as a secure context. */
-function redirectUri(callback: string, tenant: string): ValueParser<string> {
+const redirectUri: ValueParser<string> = (text) => {
+  const url = absoluteUrl(text)
+  if (url instanceof InvalidValue) return url
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'http:' && !isLoopback(hostname) ? new InvalidValue(INSECURE) : text
+}
+
+/** The path of a redirect URI. @param callback the path of the gateway's endpoint */
+function callbackUri(callback: string, tenant: string): ValueParser<string> {
   return (text) => {
-    const url = absoluteUrl(text)
-    if (url instanceof InvalidValue) return url
-    const { protocol, hostname, pathname, href } = new URL(text)
-    if (protocol === 'http:' && !isLoopback(hostname)) return new InvalidValue(INSECURE)
+    const { pathname, href } = new URL(text)
     if (text.includes('?') || (pathname !== callback && pathname !== `${callback}/${tenant}`))
       return new InvalidValue(`does not end with ${callback} or ${callback}/${tenant}`)
     // Providers compare the redirect URI as text, and the gateway sends its normal form.
-    if (text !== href)
-      return new InvalidValue(`is not in normal form: write ${href}, here and at the provider`)
-    return text
+    return text === href
+      ? text
+      : new InvalidValue(`is not in normal form: write ${href}, here and at the provider`)
   }
 }
 
@@ -148,23 +91,130 @@ const pageOrigin: ValueParser<string> = (text) => {
 }
 
 /** A claim that identifies the tenant among several tenants of one provider. */
-function tenantClaim(section: Section) {
-  const [name, value] = [section.text('name', nonEmpty), section.text('value', nonEmpty)]
-  if (name === undefined || value === undefined) return null
-  return Object.freeze({
-    /** Like `seatsClaim`: a claim's name, or a path through objects. */
-    name,
-    /** The text that the claim is, or holds where it is a list. */
-    value,
-  })
+const tenantClaim = map(
+  'A claim whose value the provider gives only to users of this tenant. Required for each tenant that shares issuer and client_id with another. It is checked at sign-in, refresh, remapping and validate, and for provider tokens. A different value gets 401 token_invalid.',
+  {
+    name: required(
+      text(
+        'A claim, or a path to it such as org.id. The gateway looks for it in the same way as for seats_claim.',
+        nonEmpty,
+        { examples: ['org_id'] },
+      ),
+    ),
+    value: required(
+      text('The value of the claim or, if the claim is a list, one of its elements.', nonEmpty, {
+        examples: ['acme'],
+      }),
+    ),
+  },
+  ({ name, value }) => (name === null || value === null ? null : Object.freeze({ name, value })),
+)
+
+const provider = map(
+  "Sign-in through the tenant's identity provider, with OpenID Connect.",
+  {
+    issuer: required(
+      text(
+        "The issuer, exactly as it is written in the provider's discovery document, with or without a trailing slash. Must be https, unless allow_insecure is set.",
+        issuerUrl,
+        { placeholder: '', examples: ['https://login.acme.example'] },
+      ),
+    ),
+    clientId: required(
+      text('The client id that the provider assigned to this gateway.', nonEmpty, {
+        placeholder: '',
+        examples: ['seatgate'],
+      }),
+    ),
+    clientSecret: text(
+      'The client secret; public clients have none. Keep it out of this file: ${ACME_OIDC_SECRET}.',
+      nonEmpty,
+      { privacy: 'secret', examples: ['${ACME_OIDC_SECRET}'] },
+    ),
+    clientAuth: text(
+      'How the client secret is sent. client_secret_basic percent-encodes characters other than letters, digits and -._~ (RFC 6749). For a provider that does not decode them, use client_secret_post. Default: as the discovery document specifies.',
+      clientAuth,
+      { enum: ['client_secret_basic', 'client_secret_post', 'none'], examples: ['client_secret_post'] },
+    ),
+    scopes: list('Scopes that sign-in requests. openid is required.', scope, {
+      default: ['openid', 'email', 'profile', 'offline_access'],
+      items: { examples: ['openid', 'email', 'profile'] },
+    }),
+    seatsClaim: text(
+      'The claim that lists Seats (one name or a list), or a path to it such as realm_access.roles. The gateway looks for it in the ID token, then in userinfo.',
+      nonEmpty,
+      { default: 'memberOf', examples: ['realm_access.roles'] },
+    ),
+    redirectUri: required(
+      text(
+        "The gateway's own origin as browsers see it, followed by /auth/oidc/callback or /auth/oidc/callback/TENANT, as registered at the provider.",
+        redirectUri,
+        { placeholder: '', examples: ['https://gw.example/auth/oidc/callback'] },
+      ),
+    ),
+    acceptProviderTokens: flag(
+      'Accept bearer tokens that the provider signed, if their aud is client_id or one of audience.',
+    ),
+    audience: list("Further values of aud to accept in the provider's tokens.", nonEmpty, {
+      default: [],
+      items: { examples: ['https://api.acme.example'] },
+    }),
+    postLogoutRedirect: text(
+      'Where the provider sends the browser after sign-out, as registered at the provider.',
+      absoluteUrl,
+      { examples: ['https://www.acme.example/bye'] },
+    ),
+    sessionLifetime: duration('How long a browser or a refresh token stays signed in at most.', '1m', '90d', {
+      default: '8h',
+      examples: ['12h'],
+    }),
+    endpointHosts: list(
+      "Hosts, with a port unless it is 443, where the provider's endpoints may have an internal address (loopback, private, link-local, shared, metadata). The issuer's own host and port always may. A proxy from the environment is used only for the issuer's host and for these hosts.",
+      endpointHost,
+      { default: [], items: { examples: ['kc.internal:8443'] } },
+    ),
+    origins: list(
+      "Origins, in addition to the gateway's own, whose HTML forms may start a sign-in (POST /auth/oidc/login).",
+      pageOrigin,
+      { default: [], items: { examples: ['https://www.acme.example'] } },
+    ),
+    tenantClaim: optional(tenantClaim),
+    allowInsecure: flag('Allow an issuer with plain http on a loopback address.'),
+  },
+  (values, section) => {
+    const listed = section.value('scopes')
+    // A list with faulty elements was reported already.
+    if (Array.isArray(listed) && listed.length === values.scopes.length && !values.scopes.includes('openid'))
+      section.fault('scopes', 'scopes: must include openid, which OpenID Connect requires')
+    return Object.freeze(values)
+  },
+)
+
+export const oidc = optional(provider)
+
+/** @param section that of `oidc` @param prefix that of the sign-in endpoints; '': none */
+export function checkRedirectUri(section: Section, tenant: string, prefix: string): void {
+  section.text('redirect_uri', callbackUri(prefix + CALLBACK, tenant))
 }
 
-type TenantClaim = ReturnType<typeof tenantClaim>
+/**
+ * The address that the provider sends logout tokens to. With the tenant's id, so that it is of one tenant.
+ *
+ * @param prefix that of the sign-in endpoints; '': none
+ */
+export function backchannelLogoutUri(
+  { redirectUri }: OidcConfig,
+  tenant: string,
+  prefix: string,
+): string | null {
+  const url = URL.parse(redirectUri)
+  return url === null ? null : `${url.origin}${prefix}${BACKCHANNEL_LOGOUT}/${tenant}`
+}
 
 /** Tenants by the client of a provider that they sign in with. */
 export type TenantsByClient = Map<
   string,
-  { readonly tenant: string; readonly claimed: boolean; readonly claim: TenantClaim }[]
+  { readonly tenant: string; readonly claimed: boolean; readonly claim: TenantClaim | null }[]
 >
 
 /**
@@ -201,7 +251,7 @@ export function reportSharedClient(
   seen.set(key, [...others, { tenant, claimed, claim }])
 }
 
-function isSameClaim(one: TenantClaim, other: TenantClaim): boolean {
+function isSameClaim(one: TenantClaim | null, other: TenantClaim | null): boolean {
   return one !== null && one.name === other?.name && one.value === other.value
 }
 

@@ -4,11 +4,12 @@
  */
 
 import { Ajv, type ErrorObject } from 'ajv'
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import { didYouMean, quote } from './invalid-value.ts'
 import { WORKERS_FAULT } from './limits.ts'
 import type { Data, Document, Value } from './positioned-document.ts'
 import type { Source } from './read-file.ts'
-import { type FileSchema, type Schema, schemaAt } from './schema.ts'
+import type { FileSchema } from './schema.ts'
 import { Section } from './section.ts'
 import { type IsNeeded, parse } from './yaml-parser.ts'
 
@@ -33,7 +34,7 @@ export function openDocument(
   return {
     document,
     /** Empty if the file is no readable YAML map, which is a fault of the document. */
-    root: new Section(document, document.root ?? {}, folder, schema),
+    root: new Section(document, document.root ?? {}, folder),
   }
 }
 
@@ -42,7 +43,7 @@ function validate(document: Document, root: Data, schema: FileSchema): void {
   // Ajv keeps what it has compiled.
   const validator = ajv.compile(schema)
   validator(root)
-  for (const error of validator.errors ?? []) report(document, root, schema, error)
+  for (const error of validator.errors ?? []) report(document, root, error)
 }
 
 interface Located {
@@ -52,7 +53,7 @@ interface Located {
   readonly key: string
 }
 
-function report(document: Document, root: Data, schema: FileSchema, error: ErrorObject): void {
+function report(document: Document, root: Data, error: ErrorObject): void {
   const { label, container, key } = locate(root, error.instancePath)
   const spot = container === null ? undefined : document.spot(container, key)
   if (error.keyword === 'additionalProperties') {
@@ -74,15 +75,15 @@ function report(document: Document, root: Data, schema: FileSchema, error: Error
   }
   if (spot?.faulty) return
   if (spot !== undefined) spot.faulty = true
-  document.fault(spot?.value ?? 0, describe(schema, label, error))
+  document.fault(spot?.value ?? 0, describe(label, error))
 }
 
-function describe(whole: FileSchema, label: string, error: ErrorObject): string {
+function describe(label: string, error: ErrorObject): string {
   const { keyword, message, params, instancePath } = error
   if (instancePath === '/workers') return WORKERS_FAULT
   switch (keyword) {
     case 'type':
-      return describeType(whole, label, error)
+      return describeType(label, error)
     case 'enum':
       return `${label} must be one of ${params.allowedValues.join(', ')}`
     case 'minItems':
@@ -97,13 +98,13 @@ function describe(whole: FileSchema, label: string, error: ErrorObject): string 
   }
 }
 
-function describeType(whole: FileSchema, label: string, error: ErrorObject): string {
+function describeType(label: string, error: ErrorObject): string {
   const { schema, data } = error
   const expected = [schema]
     .flat()
     .map((each) => typeName(String(each)))
     .join(' or ')
-  const example = exampleOf(whole, error)
+  const example = exampleOf(error)
   const suchAs = example === undefined ? '' : ` such as ${quote(example)}`
   if (data === null) return `${label} must be ${expected}${suchAs}, but has no value`
   const advice =
@@ -111,12 +112,11 @@ function describeType(whole: FileSchema, label: string, error: ErrorObject): str
   return `${label} must be ${expected}${suchAs}, not ${foundName(schema, data)}${advice}`
 }
 
-/** Settings that share a definition differ in their bounds. A default of no time switches off. */
-function exampleOf(whole: FileSchema, { instancePath, parentSchema }: ErrorObject): string | undefined {
-  const { $ref, default: value, examples = [] } = schemaAt(whole, keysOf(instancePath)) as Schema
-  const own = $ref === undefined ? [] : [value, ...examples].filter((each) => each !== '0s')
-  const known: readonly unknown[] = [...own, parentSchema?.examples?.[0]]
-  return known.find((each) => typeof each === 'string')
+/** A quantity shows its default, which is within its bounds. A default of no time switches off. */
+function exampleOf({ parentSchema }: ErrorObject): string | undefined {
+  const { title, default: value, examples = [] } = parentSchema as JsonSchema
+  const candidates = title === undefined ? examples.slice(0, 1) : [value, ...examples]
+  return candidates.find((each) => typeof each === 'string' && each !== '0s') as string | undefined
 }
 
 /** What a value of another type than the expected one is. */

@@ -4,12 +4,12 @@
  */
 
 import { dirname, resolve } from 'node:path'
-import { address } from './addresses.ts'
+import { gatewayFile } from './build.ts'
 import { readEnvFile } from './env-file.ts'
 import { ConfigError, displayPath } from './faults.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'
-import { type FileSchema, schemas } from './schema.ts'
 import { Section } from './section.ts'
+import { valuesOf } from './setting.ts'
 import { parse } from './yaml-parser.ts'
 
 /**
@@ -21,16 +21,10 @@ export async function readOpsAddress(file: string, env: NodeJS.ProcessEnv) {
   const path = resolve(file)
   const { variables } = await readEnvFile(dirname(path), displayPath)
   const source = await readSource(path, undefined, NO_CONFIGURATION)
-  const document = parse(
-    displayPath(path),
-    source,
-    schemas.gateway as FileSchema,
-    { ...variables, ...env },
-    isOps,
-  )
+  const document = parse(displayPath(path), source, gatewayFile.schema, { ...variables, ...env }, isOps)
   if (!('text' in source)) throw new ConfigError(document.faults)
-  const root = new Section(document, document.root ?? {}, dirname(path), schemas.gateway as FileSchema)
-  return { ops: root.setting('ops', address), faults: document.faults }
+  const root = new Section(document, document.root ?? {}, dirname(path))
+  return { ...valuesOf({ ops: gatewayFile.fields.ops }, root), faults: document.faults }
 }
 
 function isOps([key]: readonly string[]): boolean {

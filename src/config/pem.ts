@@ -8,24 +8,16 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { certificatesOf, PemFault, type PemUse, readPem } from '../../seats-admin/model/pem-text.ts'
 import { fileFault } from './file-fault.ts'
-import { InvalidValue, Undetermined, type ValueParser } from './invalid-value.ts'
+import { InvalidValue, Undetermined } from './invalid-value.ts'
 import type { Section } from './section.ts'
+import type { Reader } from './setting.ts'
 
 /** Size limit of a PEM file, in bytes. */
 const MAX_PEM = 1024 * 1024
 
-/**
- * A parser of the paths of PEM files.
- *
- * @param folder base of relative paths
- * @param faultOf returns a further fault of the text, worded to follow the file's name
- */
-export function pem(
-  folder: string,
-  use: PemUse,
-  faultOf: (pem: string) => string | null = () => null,
-): ValueParser<string> {
-  return (path) => {
+/** A reader of the paths of PEM files. @param faultOf returns a further fault of the text, worded to follow the file's name */
+export function pem(use: PemUse, faultOf: (pem: string) => string | null = () => null): Reader<string> {
+  return (path, { folder }) => {
     const text = readPemFile(resolve(folder, path), use)
     if (text instanceof InvalidValue) return text
     const fault = faultOf(text)
@@ -46,15 +38,11 @@ export function readPemFile(file: string, use: PemUse): string | InvalidValue {
   }
 }
 
-/** A parser of the paths of files with authorities. @param now ms since the epoch */
-export function authorities(folder: string, now: number): ValueParser<string> {
-  return pem(folder, 'authorities', (text) => authorityTime(text, now))
-}
+/** Reads the paths of files with authorities. */
+export const authorities = pem('authorities', (text) => authorityTime(text, Date.now()))
 
-/** A parser of the paths of files with our own certificate. @param now ms since the epoch */
-export function ownCertificate(folder: string, now: number): ValueParser<string> {
-  return pem(folder, 'certificate', (text) => clientCertificateTime(text, now))
-}
+/** Reads the paths of files with our own certificate. */
+export const ownCertificate = pem('certificate', (text) => clientCertificateTime(text, Date.now()))
 
 /**
  * @param pem parsable certificates @param now ms since the epoch
@@ -99,8 +87,10 @@ export function firstDue(all: readonly Validity[], areAuthorities: boolean, now:
   return first
 }
 
-/** Warns of a certificate that expires soon. @param key `cert`, or that of authorities @param pem parsable certificates */
-export function warnOfTime(section: Section, key: string, pem: string, now: number): void {
+/** Warns of a certificate that expires soon. @param key `cert`, or that of authorities @param pem parsable certificates; null: none */
+export function warnOfTime(section: Section, key: string, pem: string | null): void {
+  if (pem === null) return
+  const now = Date.now()
   const due = firstDue(certificatesOf(pem).map(validityOf), key !== 'cert', now)
   const day = due === null ? null : soon(due, now)
   if (day !== null)

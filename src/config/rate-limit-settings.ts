@@ -1,32 +1,61 @@
-/** Builds the rate limits, and the lists by which tables and routes name them. */
+/** Rate limits, and the lists by which tables and routes name them. */
 
-import { type RateLimit, type RateLimitBy, WINDOWS } from '../model/rate-limit.ts'
+import { type RateLimit, WINDOWS } from '../model/rate-limit.ts'
+import { frozenMap } from './frozen.ts'
 import { didYouMeanOneOf, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
-import { list, optional, type Setting } from './setting.ts'
+import { choice, count, list, map, mapOf, optional, required, type Setting, text } from './setting.ts'
 
 const MAX_LIMIT = 1_000_000_000
 const MAX_LIMITS = 64
 /** It becomes a label of metrics and a String of structured fields. */
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/
+/** Takes the place of a faulty limit, and is never served. */
+const STRICTEST = { limit: 1, window: 3_600_000 }
 
-export function buildRateLimits(root: Section): ReadonlyMap<string, RateLimit> {
-  const limits = root.section('rate_limits')
-  for (const name of limits.keys().filter((each) => !NAME.test(each)))
-    limits.faultAtKey(
-      name,
-      `${quote(name)} is not a name: 1 to 32 lower-case letters, digits, - and _, beginning with a letter`,
-    )
-  if (limits.keys().length > MAX_LIMITS)
-    root.fault('rate_limits', `rate_limits: has ${limits.keys().length} limits: the maximum is ${MAX_LIMITS}`)
-  return new Map(limits.keys().map((name) => [name, buildRateLimit(name, limits.section(name))]))
-}
+const rateLimit = map('A token bucket.', {
+  limit: required(
+    text('Number of requests that a key gets per second, minute or hour.', readPerWindow, {
+      placeholder: STRICTEST,
+      pattern: '^[1-9][0-9]*/[smh]$',
+      examples: ['1000/h'],
+    }),
+  ),
+  burst: count(
+    'Number of requests that a key may make at once after a pause. Default: the number in limit.',
+    { minimum: 1, maximum: 1000000000, examples: [50] },
+  ),
+  per: choice(
+    ['caller', 'tenant', 'address', 'route'],
+    'What has its own budget: caller (tenant and user, or API key), tenant, address (IPv4 address or IPv6 /64 network) or route. On a public route, caller and tenant mean the address.',
+    { default: 'caller', examples: ['address'] },
+  ),
+})
 
-function buildRateLimit(name: string, section: Section): RateLimit {
-  // A fault gives the strictest limit, which is never served.
-  const perWindow = section.text('limit', readPerWindow) ?? { limit: 1, window: 3_600_000 }
-  const burst = section.number('burst') ?? perWindow.limit
-  return Object.freeze({ name, ...perWindow, burst, per: section.choice<RateLimitBy>('per') })
+export const rateLimits = mapOf(
+  rateLimit,
+  'Rate limits by name. Tables and routes refer to these names in rate_limit. At most burst + limit × time requests pass per key; further ones get 429. Gateways with redis share the limits.',
+  { propertyNames: { pattern: NAME.source } },
+  (name) =>
+    NAME.test(name)
+      ? null
+      : `${quote(name)} is not a name: 1 to 32 lower-case letters, digits, - and _, beginning with a letter`,
+)
+
+export function buildRateLimits(
+  values: ReturnType<typeof rateLimits.read>,
+  root: Section,
+): ReadonlyMap<string, RateLimit> {
+  if (values.size > MAX_LIMITS)
+    root.fault('rate_limits', `rate_limits: has ${values.size} limits: the maximum is ${MAX_LIMITS}`)
+  return frozenMap(
+    new Map(
+      [...values].map(([name, { limit, burst, per }]) => [
+        name,
+        Object.freeze({ name, ...limit, burst: burst ?? limit.limit, per }),
+      ]),
+    ),
+  )
 }
 
 /** `1000/h`. */

@@ -8,7 +8,6 @@ import type { WarningCode } from './faults.ts'
 import { isVariable, variablesIn } from './environment.ts'
 import { InvalidValue, quote, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
-import { resolved, type Schema, valueSchema } from './schema.ts'
 
 /** Where a setting is written, for a message about a fault that appears only when the setting is used. */
 export type SettingSource = ReturnType<Section['source']>
@@ -18,17 +17,15 @@ export class Section {
   readonly folder: string
   readonly #document: Document
   readonly #data: Data
-  readonly #schema: Schema
   /** The beginning of the names of the keys: `tenants.acme.`; '' for the whole file. */
   readonly #path: string
   /** The offset of the map in the text. */
   readonly #offset: number
 
-  constructor(document: Document, data: Data, folder = '', schema: Schema = {}, path = '', offset = 0) {
+  constructor(document: Document, data: Data, folder = '', path = '', offset = 0) {
     this.#document = document
     this.#data = data
     this.folder = folder
-    this.#schema = schema
     this.#path = path
     this.#offset = offset
   }
@@ -49,25 +46,6 @@ export class Section {
   /** @returns undefined when the value is absent or faulty */
   text<T>(key: string, read: ValueParser<T>): T | undefined {
     return this.#read(this.#data, key, key, read)
-  }
-
-  /** As `text`, with the schema's default in place of an absent or faulty value. */
-  setting<T>(key: string, read: ValueParser<T>): T {
-    const value = this.text(key, read)
-    if (value !== undefined) return value
-    const parsed = read(String(this.default(key)))
-    if (parsed instanceof InvalidValue) throw new Error(`the default of ${key} ${parsed.message}`)
-    return parsed
-  }
-
-  /** As `number`, with the schema's default in place of an absent or faulty value. */
-  count(key: string): number {
-    return this.number(key) ?? Number(this.default(key))
-  }
-
-  /** One of the words that the schema lists; the default in place of an absent or faulty one. */
-  choice<Word extends string>(key: string): Word {
-    return (this.value(key) ?? this.default(key)) as Word
   }
 
   /** A list of strings without the faulty ones; empty when it is absent. */
@@ -95,22 +73,18 @@ export class Section {
     const value = this.value(key)
     const data: Data =
       value !== null && typeof value === 'object' && !Array.isArray(value) ? value : Object.create(null)
-    const schema = resolved(valueSchema(this.#schema, key))
     const offset = this.#document.spot(this.#data, key)?.value ?? 0
-    return new Section(this.#document, data, this.folder, schema, `${this.#path}${key}.`, offset)
+    return new Section(this.#document, data, this.folder, `${this.#path}${key}.`, offset)
   }
 
   /** A list of maps. Elements that are no maps were reported as faulty. */
   sections(key: string): Section[] {
     const list = this.value(key)
     if (!Array.isArray(list)) return []
-    const schema = resolved(valueSchema(this.#schema, key).items ?? {})
     return list.flatMap((item, index) => {
       if (item === null || typeof item !== 'object' || Array.isArray(item)) return []
       const offset = this.#document.spot(list, String(index))?.value ?? 0
-      return [
-        new Section(this.#document, item, this.folder, schema, `${this.#path}${key}[${index}].`, offset),
-      ]
+      return [new Section(this.#document, item, this.folder, `${this.#path}${key}[${index}].`, offset)]
     })
   }
 
@@ -193,13 +167,6 @@ export class Section {
       /** Whether the value is one variable and nothing else. */
       isVariable: isVariable(written),
     })
-  }
-
-  /** The schema's default. */
-  default(key: string): Value {
-    const value = valueSchema(this.#schema, key).default
-    if (value === undefined) throw new Error(`the schema has no default of ${key}`)
-    return value as Value
   }
 
   #validValue(container: Data | Value[], key: string): Value | undefined {

@@ -6,7 +6,7 @@
 
 import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import { frozenMap } from './frozen.ts'
-import { confidential as withoutValue, distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
+import { confidential, distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
 import type { FileSchema } from './schema.ts'
 import { durationWithin, sizeWithin } from './units.ts'
@@ -39,9 +39,11 @@ export type Reader<T> = (text: string, section: Section) => T | InvalidValue
 interface Options<T> extends JsonSchema {
   /** Takes the place of a value that is absent or faulty, so that further faults are found. Not a default: the key is required. */
   readonly placeholder?: T
-  /** Messages do not show the value. */
-  readonly confidential?: boolean
+  readonly privacy?: Privacy
 }
+
+/** `confidential`: messages do not show the value. `secret`: also, warnings tell of a value that is written in the file. */
+type Privacy = 'confidential' | 'secret'
 
 /** Null: the key is absent, and has no default. */
 type Built<T, O> = O extends { readonly default: unknown } | { readonly placeholder: unknown } ? T : T | null
@@ -69,11 +71,12 @@ export function text<T, const O extends Options<T>>(
   read: Reader<T>,
   options: O,
 ): Setting<Built<T, O>> {
-  const { placeholder, confidential = false, ...keywords }: Options<T> = options
-  const schema = withVariables({ description, type: 'string', ...keywords })
+  const { placeholder, privacy, ...keywords }: Options<T> = options
+  const schema = textSchema({ description, type: 'string', ...keywords }, privacy)
   const valueOf = (section: Section, key: string) => {
     const parse = (each: string) => read(each, section)
-    const value = section.text(key, confidential ? withoutValue(parse) : parse)
+    if (privacy === 'secret') section.warnOfSecrets(key)
+    const value = section.text(key, privacy === undefined ? parse : confidential(parse))
     return value ?? (schema.default === undefined ? (placeholder ?? null) : defaultOf(schema.default, parse))
   }
   return setting(schema, valueOf as Setting<Built<T, O>>['read'])
@@ -138,29 +141,30 @@ export function choice<const Word extends string>(
 
 interface ListOptions<T> extends JsonSchema {
   readonly default?: readonly string[]
-  readonly confidential?: boolean
+  readonly privacy?: Privacy
   /** No two values are equal, or no two have an equal key. */
   readonly distinct?: true | ((value: T) => unknown)
 }
 
-/** A list of texts, without the faulty ones. Where nothing remains, the default takes its place. */
+/** A list of texts, without the faulty ones. Empty if the key is absent and has no default. */
 export function list<T>(
   description: string,
   read: Reader<T>,
-  { distinct: keyOf, confidential = false, items, ...keywords }: ListOptions<T> = {},
+  { distinct: keyOf, privacy, items, ...keywords }: ListOptions<T> = {},
 ): Setting<readonly T[]> {
   const schema = {
     description,
     type: 'array',
     ...keywords,
-    items: withVariables({ type: 'string', ...items }),
+    items: textSchema({ type: 'string', ...items }, privacy),
   }
   return setting(schema, (section, key) => {
     const each = (value: string) => read(value, section)
     const parse = keyOf === undefined ? each : distinct(each, keyOf === true ? undefined : keyOf)
-    const values = section.texts(key, confidential ? withoutValue(parse) : parse)
-    const defaults = (schema.default ?? []).map((value) => defaultOf(value, each))
-    return Object.freeze(values.length > 0 ? values : defaults)
+    if (privacy === 'secret') section.warnOfSecrets(key)
+    const values = section.texts(key, privacy === undefined ? parse : confidential(parse))
+    const isListed = section.value(key) !== undefined
+    return Object.freeze(isListed ? values : (schema.default ?? []).map((value) => defaultOf(value, each)))
   })
 }
 
@@ -244,8 +248,13 @@ function keyIn(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-function withVariables(schema: JsonSchema): JsonSchema {
-  return schema.pattern === undefined ? schema : { ...schema, pattern: `${schema.pattern}|\\$\\{` }
+/** Of a text, which may be a variable. */
+function textSchema({ pattern, ...schema }: JsonSchema, privacy: Privacy | undefined): JsonSchema {
+  return {
+    ...schema,
+    ...(pattern === undefined ? {} : { pattern: `${pattern}|\\$\\{` }),
+    ...(privacy === 'secret' ? { writeOnly: true } : {}),
+  }
 }
 
 function defaultOf<T>(value: unknown, read: ValueParser<T>): T {

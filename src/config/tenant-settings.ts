@@ -1,91 +1,19 @@
-/** Builds `tenants:` and `default_tenant:`. */
+/** `tenants:` and `default_tenant:`. */
 
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
-import type { BuiltInPlace } from '../model/built-in-place.ts'
-import { confidential, InvalidValue, oneOf, quote } from './invalid-value.ts'
-import { buildIssuers, type IssuerConfig, type PlacedIssuer, reportSharedIssuers } from './issuer-settings.ts'
-import { buildOidc, type OidcConfig, reportSharedClient, type TenantsByClient } from './oidc-settings.ts'
+import { frozenMap } from './frozen.ts'
+import { confidential, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
+import { type IssuerConfig, issuers, type PlacedIssuer, reportSharedIssuers } from './issuer-settings.ts'
+import {
+  checkRedirectUri,
+  oidc,
+  type OidcConfig,
+  reportSharedClient,
+  type TenantsByClient,
+} from './oidc-settings.ts'
 import type { Section } from './section.ts'
+import { choice, duration, list, map, mapOf, required, text } from './setting.ts'
 import { spaceId } from './space-settings.ts'
-import { durationWithin } from './units.ts'
-
-export interface TenantConfig {
-  readonly id: string
-  readonly adminSpace: string
-  readonly token: TokenConfig
-  /** Null for a tenant without sign-in. */
-  readonly oidc: OidcConfig | null
-  /** Whose tokens are accepted as bearer tokens beside the gateway's own and those of `oidc`; left out: none. */
-  readonly issuers?: readonly IssuerConfig[]
-}
-
-export type TokenConfig = ReturnType<typeof buildToken>
-
-export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<string, TenantConfig> {
-  const tenants = new Map<string, TenantConfig>()
-  const all = root.section('tenants')
-  /** Secret in hex → the first tenant that lists it. */
-  const ownerOf = new Map<string, string>()
-  const byClient: TenantsByClient = new Map()
-  const issuers: PlacedIssuer[] = []
-  for (const id of all.keys()) {
-    if (!isTenantId(id)) {
-      all.faultAtKey(
-        id,
-        `tenant ${quote(id)}: an id must be 1 to 63 lower-case letters, digits and -, and must not begin with -`,
-      )
-    }
-    const section = all.section(id)
-    const oidc = buildOidc(section.section('oidc'), id, authPrefix)
-    reportSharedClient(section.section('oidc'), id, oidc, byClient)
-    const token = buildToken(section.section('token'), id, ownerOf)
-    const ownIssuers = buildIssuers(section, id)
-    issuers.push(...ownIssuers)
-    tenants.set(
-      id,
-      Object.freeze({
-        id,
-        adminSpace: section.setting('admin_space', spaceId),
-        token,
-        oidc,
-        issuers: Object.freeze(ownIssuers.map(({ config }) => config)),
-      }),
-    )
-  }
-  reportSharedIssuers(issuers, tenants)
-  return tenants
-}
-
-function buildToken(section: Section, tenant: string, ownerOf: Map<string, string>) {
-  const unique = (text: string) => {
-    const bytes = secret(text)
-    if (bytes instanceof InvalidValue) return bytes
-    const hex = Buffer.from(bytes).toString('hex')
-    const owner = ownerOf.get(hex)
-    ownerOf.set(hex, owner ?? tenant)
-    if (owner === undefined) return bytes
-    return new InvalidValue(
-      owner === tenant
-        ? 'is listed twice: remove one'
-        : `is also a secret of tenant ${owner}: give each tenant secrets of its own`,
-    )
-  }
-  section.warnOfSecrets('secrets')
-  return Object.freeze({
-    /** Raw bytes, at least 32 each; the first signs, all verify. */
-    secrets: Object.freeze(section.texts('secrets', confidential(unique))),
-    algorithm: section.choice<'HS256' | 'HS384' | 'HS512'>('algorithm'),
-    lifetime: section.setting('lifetime', durationWithin('1s', '3650d')),
-    leeway: section.setting('leeway', durationWithin('0s', '1h')),
-  })
-}
-
-/** A single tenant is its own default. With several tenants and no default, tokens must carry `tenant_id`. */
-export function buildDefaultTenant(root: Section, tenants: ReadonlyMap<string, TenantConfig>): string | null {
-  const ids = [...tenants.keys()]
-  const only = ids.length === 1 ? (ids[0] ?? null) : null
-  return root.text('default_tenant', oneOf(tenants, 'a tenant')) ?? only
-}
 
 const RAW = 'base64url:'
 const MIN_BYTES = 32
@@ -108,4 +36,101 @@ function canonicalBytes(text: string): Buffer | InvalidValue {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.toString('base64url') === text) return bytes
   return new InvalidValue('is not canonical base64url (A-Z a-z 0-9 - _, no padding) after "base64url:"')
+}
+
+const token = map("The gateway's own tokens (JWT, HMAC).", {
+  secrets: required(
+    list(
+      'The first secret signs; all of them verify. Write plain text, or base64url:… for raw bytes; at least 32 bytes each. Keep them out of this file: ${ACME_TOKEN_SECRET}.',
+      secret,
+      { privacy: 'secret', minItems: 1, items: { examples: ['${ACME_TOKEN_SECRET}'] } },
+    ),
+  ),
+  algorithm: choice(['HS256', 'HS384', 'HS512'], 'The only algorithm that signs and verifies.', {
+    default: 'HS256',
+    examples: ['HS512'],
+  }),
+  lifetime: duration('Lifetime of the tokens that the gateway issues.', '1s', '3650d', {
+    default: '1h',
+    examples: ['15m'],
+  }),
+  leeway: duration(
+    "Clock difference to allow for exp, nbf and iat, and between the issue of a token and the moment when a Seat's name was given up.",
+    '0s',
+    '1h',
+    { default: '0s', examples: ['5s'] },
+  ),
+})
+
+export const tenants = mapOf(
+  map('', {
+    adminSpace: text(
+      'The admin space. Callers with permissions in this space manage every Seat and API key of the tenant.',
+      spaceId,
+      { pattern: '^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$', default: 'admin', examples: ['admin'] },
+    ),
+    token: required(token),
+    oidc,
+    issuers,
+  }),
+  'The customers of the platform, by id. An id has at most 63 lowercase letters, digits and -, and begins with a letter or digit.',
+  { minProperties: 1, propertyNames: { pattern: '^[a-z0-9][a-z0-9-]{0,62}$' } },
+  (id) =>
+    isTenantId(id)
+      ? null
+      : `tenant ${quote(id)}: an id must be 1 to 63 lower-case letters, digits and -, and must not begin with -`,
+)
+
+export type TokenConfig = ReturnType<typeof token.of>
+
+export interface TenantConfig {
+  readonly id: string
+  readonly adminSpace: string
+  readonly token: TokenConfig
+  /** Null for a tenant without sign-in. */
+  readonly oidc: OidcConfig | null
+  /** Whose tokens are accepted as bearer tokens beside the gateway's own and those of `oidc`; left out: none. */
+  readonly issuers?: readonly IssuerConfig[]
+}
+
+/** @param authPrefix that of the sign-in endpoints; '': none */
+export function buildTenants(
+  values: ReturnType<typeof tenants.read>,
+  all: Section,
+  authPrefix: string,
+): ReadonlyMap<string, TenantConfig> {
+  /** Secret in hex → the first tenant that lists it. */
+  const ownerOf = new Map<string, string>()
+  const byClient: TenantsByClient = new Map()
+  const placed: PlacedIssuer[] = []
+  for (const [id, { oidc: provider, issuers: own }] of values) {
+    const section = all.section(id)
+    const sections = section.sections('issuers')
+    checkRedirectUri(section.section('oidc'), id, authPrefix)
+    reportSharedClient(section.section('oidc'), id, provider, byClient)
+    section.section('token').texts('secrets', confidential(unique(id, ownerOf)))
+    placed.push(
+      ...sections.flatMap((each, at) => {
+        const config = own[at]
+        return config === undefined ? [] : [{ section: each, tenant: id, config }]
+      }),
+    )
+  }
+  reportSharedIssuers(placed, values)
+  return frozenMap(new Map([...values].map(([id, tenant]) => [id, Object.freeze({ id, ...tenant })])))
+}
+
+/** A secret of two tenants would make the tokens of one valid for the other. */
+function unique(tenant: string, ownerOf: Map<string, string>): ValueParser<string> {
+  return (text) => {
+    const hex = Buffer.from(secret(text) as Uint8Array).toString('hex')
+    const owner = ownerOf.get(hex)
+    ownerOf.set(hex, owner ?? tenant)
+    if (owner === undefined) return text
+    return new InvalidValue(
+      owner === tenant
+        ? 'is listed twice: remove one'
+        : `is also a secret of tenant ${owner}: give each tenant secrets of its own`,
+    )
+  }
 }

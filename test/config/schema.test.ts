@@ -14,19 +14,21 @@ import routes from '../../src/config/routes.schema.json' with { type: 'json' }
 import { duration, size } from '../../src/config/units.ts'
 import { editorSchemas } from '../../docs/generate/schema.ts'
 
-const { definitions, properties } = gateway
+const { properties } = gateway
+const tenant = properties.tenants.additionalProperties.properties
+const upstream = properties.upstreams.additionalProperties.properties
 const route = routes.properties.routes.additionalProperties
 const reads = (read: (text: string) => unknown) => (text: string) => !(read(text) instanceof InvalidValue)
 const isRequirement = (text: string) => isPermission(text) || text === 'public' || text === 'authenticated'
 
 const PAIRS: [name: string, pattern: string, accepts: (text: string) => boolean][] = [
-  ['address', definitions.address.pattern, reads(address)],
-  ['duration', definitions.duration.pattern, reads(duration)],
+  ['address', properties.ops.pattern, reads(address)],
+  ['duration', properties.drain.pattern, reads(duration)],
   ['duration of a route', route.properties.response_timeout.pattern, reads(duration)],
   ['size', route.properties.max_body.pattern, (text) => text === 'unlimited' || reads(size)(text)],
   ['tenant', properties.tenants.propertyNames.pattern, isTenantId],
-  ['space', definitions.tenant.properties.admin_space.pattern, isSpaceId],
-  ['target', definitions.upstream.properties.targets.items.pattern, reads(origin)],
+  ['space', tenant.admin_space.pattern, isSpaceId],
+  ['target', upstream.targets.items.pattern, reads(origin)],
   ['permission', route.properties.permission.pattern, isRequirement],
   ['route', route.pattern, isRequirement],
 ]
@@ -67,10 +69,10 @@ t.test('patterns refuse clearly invalid values, and permit variables', async (t)
 
 t.test('every setting has a description, and valid examples', async (t) => {
   for (const [key, value] of Object.entries(properties)) t.ok(value.description, key)
-  for (const [key, value] of Object.entries(definitions.upstream.properties)) t.ok(value.description, key)
-  for (const [key, value] of Object.entries(definitions.token.properties)) t.ok(value.description, key)
-  for (const [key, value] of Object.entries(definitions.limits.properties)) t.ok(value.description, key)
-  for (const [key, value] of Object.entries(definitions.memory.properties)) t.ok(value.description, key)
+  for (const [key, value] of Object.entries(upstream)) t.ok(value.description, key)
+  for (const [key, value] of Object.entries(tenant.token.properties)) t.ok(value.description, key)
+  for (const [key, value] of Object.entries(properties.limits.properties)) t.ok(value.description, key)
+  for (const [key, value] of Object.entries(properties.memory.properties)) t.ok(value.description, key)
 })
 
 t.test('the shipped files name their schema for editors', async (t) => {

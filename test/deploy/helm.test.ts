@@ -6,7 +6,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { root } from '../docs/pages.ts'
 import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
-import { schemas } from '../../src/config/schema.ts'
+import { gatewayFile } from '../../src/config/build.ts'
 import { defaults, fileOf, FRONT_TLS, MUCH, schema, templates, VALUES, withDefaults } from './chart.ts'
 
 const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema)
@@ -38,7 +38,7 @@ t.test('the schema of the values', async (t) => {
 })
 
 t.test('the listeners have each key that those of the configuration have', async (t) => {
-  const properties = schemas.gateway.properties?.['listen']?.items?.properties ?? {}
+  const properties = gatewayFile.schema.properties?.['listen']?.items?.properties ?? {}
   const known = Object.keys(properties).filter((key) => key !== 'address')
   t.ok(known.includes('tls'))
   const own = (schema.properties['listen'] as JsonSchema).items?.properties ?? {}

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { gatewaySchema, resolved, type Schema } from '../../docs/generate/schema.ts'
+import { gatewaySchema } from '../../docs/generate/schema.ts'
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import { MAIN } from '../cli/command-line.ts'
 import { deploy, missing, run } from './programs.ts'
 
@@ -33,8 +34,8 @@ function seconds(text: unknown): number {
 
 /** @param path such as `limits.connections` */
 function defaultOf(path: string): unknown {
-  const find = ({ properties }: Schema, key: string) => resolved(properties?.[key] ?? {}, gatewaySchema)
-  return path.split('.').reduce<Schema>(find, gatewaySchema).default
+  const find = ({ properties }: JsonSchema, key: string) => properties?.[key] ?? {}
+  return path.split('.').reduce<JsonSchema>(find, gatewaySchema).default
 }
 
 t.test('systemd-analyze verify finds no fault', { skip }, async (t) => {

@@ -1,10 +1,10 @@
 /** The configurations for other proxies fit the defaults of the gateway, on one machine. */
 
 import t from 'tap'
-import { schemas } from '../../src/config/schema.ts'
+import { gatewayFile } from '../../src/config/build.ts'
 import { blocksOf, placeOf } from './pages.ts'
 
-const settings = schemas.gateway.properties ?? {}
+const settings = gatewayFile.schema.properties ?? {}
 const portOf = (address: unknown) => String(address).split(':').at(-1)
 const listen = portOf(settings['listen']?.default)
 const ops = portOf(settings['ops']?.default)

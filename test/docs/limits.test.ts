@@ -1,7 +1,8 @@
 /** `limits.md` names keys that exist, and has their defaults. */
 
 import t from 'tap'
-import { gatewaySchema, resolved, type Schema } from '../../docs/generate/schema.ts'
+import { gatewaySchema } from '../../docs/generate/schema.ts'
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import { textOf } from './pages.ts'
 
 const rows = (textOf('docs/limits.md').match(/^\| .*$/gm) ?? []).map((row) =>
@@ -13,11 +14,11 @@ const rows = (textOf('docs/limits.md').match(/^\| .*$/gm) ?? []).map((row) =>
 const withKey = rows.filter(([, , key]) => key !== undefined && /^`[a-z_.]+[A-Z]*[a-z_.]*`$/.test(key))
 
 /** `upstreams.NAME.uploads` → its schema. */
-function schemaOf(key: string): Schema | undefined {
-  return key.split('.').reduce<Schema | undefined>((schema, name) => {
+function schemaOf(key: string): JsonSchema | undefined {
+  return key.split('.').reduce<JsonSchema | undefined>((schema, name) => {
     if (schema === undefined) return undefined
     const own = name === 'NAME' ? schema.additionalProperties : schema.properties?.[name]
-    return typeof own === 'object' ? resolved(own, gatewaySchema) : undefined
+    return typeof own === 'object' ? own : undefined
   }, gatewaySchema)
 }
 

@@ -4,7 +4,8 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { stringify } from 'yaml'
-import { gatewaySchema, resolved, type Schema } from '../../docs/generate/schema.ts'
+import { gatewaySchema } from '../../docs/generate/schema.ts'
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import { folderWith } from '../cli/command-line.ts'
 import { seatgateHere } from '../cli/in-process.ts'
 import { newKey } from '../identity/support.ts'
@@ -19,8 +20,7 @@ const INSTEAD: Readonly<Record<string, unknown>> = {
 /** Another name of `api.hosts`. */
 const LEFT_OUT = 'api_hosts'
 
-function exampleOf(name: string, own: Schema): unknown {
-  const schema = resolved(own, gatewaySchema)
+function exampleOf(name: string, schema: JsonSchema): unknown {
   if (name in INSTEAD) return INSTEAD[name]
   if (schema.properties !== undefined) return examplesOf(schema)
   const { additionalProperties: members } = schema
@@ -31,7 +31,7 @@ function exampleOf(name: string, own: Schema): unknown {
   return schema.examples?.[0] ?? schema.items?.examples ?? schema.default
 }
 
-function examplesOf({ properties = {} }: Schema): Record<string, unknown> {
+function examplesOf({ properties = {} }: JsonSchema): Record<string, unknown> {
   const shown = Object.entries(properties).filter(([name]) => name !== LEFT_OUT)
   return Object.fromEntries(shown.map(([name, own]) => [name, exampleOf(name, own)]))
 }
