@@ -1,7 +1,7 @@
 /** The JSON Schemas of the configuration as files for editors, and as data. */
 
 import { fileURLToPath } from 'node:url'
-import { gatewayFile } from '../../src/config/build.ts'
+import { gatewayFile } from '../../src/config/main-file.ts'
 import { policyFile } from '../../src/config/policy-file.ts'
 import { seatsFile } from '../../src/config/seats-file.ts'
 import { routesFile } from '../../src/config/table-settings.ts'

@@ -12,7 +12,7 @@ import type { ProviderLimits } from './provider-limits.ts'
 import type { ProviderProxies } from './provider-proxies.ts'
 
 export type { Address } from './addresses.ts'
-export type { StoreConfig } from './build.ts'
+export type { StoreConfig } from './store-settings.ts'
 export type { IdentityAlgorithm } from './identity.ts'
 export type { ClaimMatch, IssuerConfig } from './issuer-settings.ts'
 export type { ClientAuth, OidcConfig } from './oidc-settings.ts'

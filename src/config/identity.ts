@@ -1,9 +1,8 @@
 /** `identity:`, how the gateway signs the identity of callers for upstreams. The keys are read here. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { resolve } from 'node:path'
 import { InvalidValue } from './invalid-value.ts'
-import { pem } from './pem.ts'
+import { pem, PEM_FILE } from './pem.ts'
 import { headerName, isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
 import { asWritten, choice, duration, list, map, optional, required, text } from './setting.ts'
@@ -19,7 +18,7 @@ const fields = {
     identityField,
     { default: 'x-seatgate-jwt', examples: ['x-acme-identity'] },
   ),
-  algorithm: choice(['ES256', 'EdDSA'], 'ES256 (ECDSA on P-256) or EdDSA (Ed25519).', {
+  algorithm: choice('ES256 (ECDSA on P-256) or EdDSA (Ed25519).', ['ES256', 'EdDSA'], {
     default: 'ES256',
     examples: ['ES256'],
   }),
@@ -27,7 +26,7 @@ const fields = {
     list(
       'PEM files with private keys (PKCS#8, no passphrase), relative to this file. The first key signs. The public keys of all of them are at /.well-known/seatgate/jwks.json. A changed key file is reloaded in the same way as this file.',
       asWritten,
-      { minItems: 1, maxItems: 16, items: { examples: ['keys/2026.pem'] } },
+      { minItems: 1, maxItems: 16, items: { ...PEM_FILE, examples: ['keys/2026.pem'] } },
     ),
   ),
   lifetime: duration(
@@ -84,13 +83,6 @@ function issuer(text: string): string | InvalidValue {
   return !text.includes(':') || URL.canParse(text)
     ? text
     : new InvalidValue('has a colon, but is not a URI: correct the URI, or leave the colon out')
-}
-
-/** Absolute paths of the key files, whether they are faulty or not: for watching. */
-export function identityFiles(root: Section, folder: string): string[] {
-  const keys = root.section('identity').value('keys')
-  if (!Array.isArray(keys)) return []
-  return keys.filter((path) => typeof path === 'string').map((path) => resolve(folder, path))
 }
 
 /**

@@ -8,25 +8,24 @@ import { dirname, isAbsolute, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { wildcardOf } from '../model/host.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
-import { buildSettings, gatewayFile } from './build.ts'
+import { buildSettings } from './build.ts'
+import { gatewayFile } from './main-file.ts'
 import type { Config, RouteEntry, TablesConfig } from './config.ts'
 import { contentHash } from './content-hash.ts'
 import { noEnvFile, readEnvFile } from './env-file.ts'
 import { ConfigError, displayPath, distinctFaults, sortFaults, type Warning } from './faults.ts'
 import { extraAuthoritiesFault } from './extra-authorities.ts'
-import { identityFiles } from './identity.ts'
 import { InvalidValue } from './invalid-value.ts'
-import { listenerFiles } from './listeners.ts'
 import { methodsOf } from './methods.ts'
 import { readOpenTelemetry } from './open-telemetry.ts'
 import { openDocument } from './open-document.ts'
+import { filesIn } from './pem.ts'
 import { readProviderProxies } from './provider-proxies.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'
 import type { FileSchema } from './schema.ts'
 import type { Section } from './section.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { routesFile } from './table-settings.ts'
-import { upstreamFiles } from './upstreams.ts'
 import { isCurrent, joinSignatures, listFiles, SETTLE, signatureOf } from './watch.ts'
 
 /** Times that files are read which change meanwhile. */
@@ -78,8 +77,7 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
   }
   const before = await signatureOf([path])
   const main = await open(path, gatewayFile.schema)
-  const filesOf = [listenerFiles, upstreamFiles, identityFiles]
-  const pemFiles = filesOf.flatMap((each) => each(main.root, folder))
+  const pemFiles = filesIn(main.document.root, gatewayFile.schema).map((each) => resolve(folder, each))
   const beforePem = await signatureOf(pemFiles)
   const settings = buildSettings(main.root)
   const active = await findRouteTables(main.root, folder)

@@ -4,7 +4,7 @@
  */
 
 import { dirname, resolve } from 'node:path'
-import { gatewayFile } from './build.ts'
+import { gatewayFile } from './main-file.ts'
 import { readEnvFile } from './env-file.ts'
 import { ConfigError, displayPath } from './faults.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'

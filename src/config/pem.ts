@@ -7,8 +7,11 @@ import type { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { certificatesOf, PemFault, type PemUse, readPem } from '../../seats-admin/model/pem-text.ts'
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import { fileFault } from './file-fault.ts'
 import { InvalidValue, Undetermined } from './invalid-value.ts'
+import type { Value } from './positioned-document.ts'
+import { schemaAt } from './schema.ts'
 import type { Section } from './section.ts'
 import type { Reader } from './setting.ts'
 
@@ -36,6 +39,16 @@ export function readPemFile(file: string, use: PemUse): string | InvalidValue {
   } catch (cause) {
     return new Undetermined(fileFault(cause))
   }
+}
+
+/** Marks the settings that name PEM files. */
+export const PEM_FILE = { title: 'file' }
+
+/** The paths of the PEM files that a map or a list names, whether the files are faulty or not: for watching. */
+export function filesIn(value: Value, schema: JsonSchema): string[] {
+  if (typeof value === 'string') return schema.title === PEM_FILE.title ? [value] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, each]) => filesIn(each, schemaAt(schema, [key])))
 }
 
 /** Reads the paths of files with authorities. */

@@ -26,8 +26,8 @@ const rateLimit = map('A token bucket.', {
     { minimum: 1, maximum: 1000000000, examples: [50] },
   ),
   per: choice(
-    ['caller', 'tenant', 'address', 'route'],
     'What has its own budget: caller (tenant and user, or API key), tenant, address (IPv4 address or IPv6 /64 network) or route. On a public route, caller and tenant mean the address.',
+    ['caller', 'tenant', 'address', 'route'],
     { default: 'caller', examples: ['address'] },
   ),
 })

@@ -131,8 +131,8 @@ export function flag(description: string, options: JsonSchema = {}): Setting<boo
 
 /** One of these words. The validator checks it. */
 export function choice<const Word extends string>(
-  words: readonly Word[],
   description: string,
+  words: readonly Word[],
   options: JsonSchema & { readonly default: NoInfer<Word> },
 ): Setting<Word> {
   const schema = { description, type: 'string', enum: words, ...options }

@@ -46,7 +46,7 @@ const token = map("The gateway's own tokens (JWT, HMAC).", {
       { privacy: 'secret', minItems: 1, items: { examples: ['${ACME_TOKEN_SECRET}'] } },
     ),
   ),
-  algorithm: choice(['HS256', 'HS384', 'HS512'], 'The only algorithm that signs and verifies.', {
+  algorithm: choice('The only algorithm that signs and verifies.', ['HS256', 'HS384', 'HS512'], {
     default: 'HS256',
     examples: ['HS512'],
   }),

@@ -1,11 +1,10 @@
 /** `upstreams:`. The PEM files are read here, so that an unreadable or mismatched file is a fault. */
 
-import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { targetOrigin } from './addresses.ts'
 import { frozenMap } from './frozen.ts'
 import { InvalidValue, quote, type ValueParser } from './invalid-value.ts'
-import { authorities, ownCertificate, pem, warnOfTime } from './pem.ts'
+import { authorities, ownCertificate, pem, PEM_FILE, warnOfTime } from './pem.ts'
 import type { Section } from './section.ts'
 import {
   choice,
@@ -66,12 +65,16 @@ const tls = map(
     ca: text(
       'PEM file with the trusted authorities, which replace the public ones; relative to this file. Each is trusted by itself: an issuing authority needs no root beside it.',
       authorities,
-      { examples: ['tls/ca.pem'] },
+      { ...PEM_FILE, examples: ['tls/ca.pem'] },
     ),
     cert: text("PEM file with the gateway's client certificate and its intermediates.", ownCertificate, {
+      ...PEM_FILE,
       examples: ['tls/gateway.pem'],
     }),
-    key: text('PEM file with the private key of cert.', pem('key'), { examples: ['tls/gateway.key'] }),
+    key: text('PEM file with the private key of cert.', pem('key'), {
+      ...PEM_FILE,
+      examples: ['tls/gateway.key'],
+    }),
     serverName: text("Server name (SNI) to request and verify, instead of the target's host.", serverName, {
       examples: ['trainings.internal'],
     }),
@@ -102,13 +105,13 @@ const fields = {
     { pattern: '^/', examples: ['/api'] },
   ),
   protocol: choice(
-    ['http1', 'h2', 'h2c'],
     'HTTP version for the targets: http1 is HTTP/1.1; h2 is HTTP/2 over TLS, for https targets; h2c is HTTP/2 without TLS and without an upgrade, for http targets. If a target does not speak this version, requests get 502 upstream_protocol_error. WebSockets always use HTTP/1.1.',
+    ['http1', 'h2', 'h2c'],
     { default: 'http1', examples: ['h2'] },
   ),
   balance: choice(
-    ['least-pending', 'round-robin'],
     'Which target gets a request: the one with the fewest requests in flight, or each in turn.',
+    ['least-pending', 'round-robin'],
     { default: 'least-pending', examples: ['round-robin'] },
   ),
   connections: count(
@@ -240,16 +243,6 @@ function healthPath(text: string): string | InvalidValue {
   return /^\/[!"$-~]*$/.test(text)
     ? text
     : new InvalidValue('must begin with /, in visible ASCII without #, such as /healthz')
-}
-
-/** Absolute paths of all PEM files of upstreams, whether they are faulty or not: for watching. */
-export function upstreamFiles(root: Section, folder: string): string[] {
-  const all = root.section('upstreams')
-  const named = all.keys().flatMap((name) => {
-    const tls = all.section(name).section('tls')
-    return [tls.value('ca'), tls.value('cert'), tls.value('key')]
-  })
-  return named.filter((path) => typeof path === 'string').map((path) => resolve(folder, path))
 }
 
 function tlsFault({ ca, cert, key }: UpstreamTls): string | null {

@@ -6,7 +6,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { root } from '../docs/pages.ts'
 import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
-import { gatewayFile } from '../../src/config/build.ts'
+import { gatewayFile } from '../../src/config/main-file.ts'
 import { defaults, fileOf, FRONT_TLS, MUCH, schema, templates, VALUES, withDefaults } from './chart.ts'
 
 const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema)

@@ -1,7 +1,7 @@
 /** The configurations for other proxies fit the defaults of the gateway, on one machine. */
 
 import t from 'tap'
-import { gatewayFile } from '../../src/config/build.ts'
+import { gatewayFile } from '../../src/config/main-file.ts'
 import { blocksOf, placeOf } from './pages.ts'
 
 const settings = gatewayFile.schema.properties ?? {}
