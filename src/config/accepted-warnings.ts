@@ -1,6 +1,6 @@
 /**
- * Comments `# seatgate: accept CODE`: they accept what is found at the line below them, and before `routes:` of a table what is
- * found in the whole table.
+ * Comments `# seatgate: accept CODE`. Such a comment accepts the warnings of the line below it; before
+ * `routes:` of a table, it accepts those of the whole table.
  */
 
 import { type Fault, ONLINE_FAULTS, WARNINGS } from './faults.ts'
@@ -11,15 +11,21 @@ const CODES = { ...WARNINGS, ...ONLINE_FAULTS }
 const COMMENT = /^\s*#/
 const DIRECTIVE = /^\s*#\s*seatgate:\s*accept\s+(.*?)\s*$/
 
-/** A warning, or a fault of the surroundings. */
+/** A warning, or a fault of the machine's environment. */
 export type Acceptable = Fault & { readonly code: string }
 
 export type AcceptedWarnings = ReturnType<typeof acceptedWarnings>
 
-/** The routes of a table. The main file has a key of that name, and no more than lines of its own. */
+/**
+ * The line of the key `routes`. The main file has that key too, but its comments accept warnings of single
+ * lines only.
+ */
 const ROUTES = /^(["']?)routes\1\s*:/
 
-/** @param file the path to display @param isTable whether it is a route table */
+/**
+ * @param file the path to display
+ * @param isTable the file is a route table
+ */
 export function acceptedWarnings(file: string, text: string, isTable: boolean) {
   const head = new Set<string>()
   let isHead = isTable
@@ -38,13 +44,13 @@ export function acceptedWarnings(file: string, text: string, isTable: boolean) {
     pending.push(...codes)
     if (isHead) for (const code of codes) head.add(code)
   }
-  // Without `routes:` there is nothing before it.
+  // A file without `routes:` has no comment before it.
   const all = isHead ? new Set<string>() : head
   const accepts = ({ code, place }: Acceptable) =>
     place.file === file && (all.has(code) || (byLine.get(place.line)?.includes(code) ?? false))
   return {
     accepts,
-    /** Codes that are none. */
+    /** The faults of codes that do not exist. */
     faults,
   }
 }

@@ -1,4 +1,4 @@
-/** Parsers of listen addresses, host names, hosts of tables, origins and CIDRs. */
+/** Parsers of listen addresses, host names, hosts of tables, origins and CIDR blocks. */
 
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
@@ -38,13 +38,18 @@ export function address(text: string): Address | InvalidValue {
 
 const NO_HOST = 'has a host that is not a host name or an IP address'
 
-/** How requests have a name in another script, as the correction of an invalid value; '' for other names. */
+/**
+ * The ASCII form of a name in another script, as the correction of an invalid value; '' for a name in ASCII.
+ */
 function asciiForm(name: string): string {
   const ascii = /[^\0-\x7f]/.test(name) ? domainToASCII(name) : ''
   return ascii === '' ? '' : `: write it as ${quote(ascii)}`
 }
 
-/** Refuses numeric names that are not dotted-quad IPv4 addresses: resolvers interpret `127.1` or `0x7f` differently. */
+/**
+ * Refuses numeric names that are not dotted-quad IPv4 addresses. Resolvers interpret `127.1` and `0x7f`
+ * differently, so one name would lead to different machines.
+ */
 function isHost(text: string): boolean {
   if (isIPv4(text)) return true
   return HOST_NAME.test(text) && !/(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)\.?$/i.test(text)
@@ -58,7 +63,7 @@ export function hostName(text: string): string | InvalidValue {
   return text.toLowerCase().replace(/\.$/, '')
 }
 
-/** A host that a table serves, or that the built-in endpoints answer on: canonical; `*.` for exactly one label. */
+/** A host of a table or of the built-in endpoints, in canonical form. `*.` stands for exactly one label. */
 export function tableHost(text: string): string | InvalidValue {
   const wildcard = text.startsWith('*.')
   const name = wildcard ? text.slice(2) : text
@@ -80,12 +85,12 @@ export function isEveryAddress({ host }: Address): boolean {
   return ['0.0.0.0', '[::]'].includes(comparable(host))
 }
 
-/** Whether a valid CIDR has all addresses of its family. */
+/** Whether a valid CIDR block contains all addresses of its family. */
 export function isEveryone(text: string): boolean {
   return text.endsWith('/0')
 }
 
-/** Whether two listeners can't bind both addresses at once. */
+/** Whether two listeners cannot bind both addresses at the same time. */
 export function addressesConflict(a: Address, b: Address): boolean {
   if (a.port !== b.port || a.port === 0) return false
   const [one, two] = [comparable(a.host), comparable(b.host)]
@@ -116,17 +121,17 @@ export function origin(text: string): URL | InvalidValue {
   return new URL(text)
 }
 
-/** The {@link origin} of a service. A path belongs to another key. */
+/** The {@link origin} of a service. The path is another key, base_path. */
 export function targetOrigin(text: string): URL | InvalidValue {
   const url = origin(text)
   if (!(url instanceof InvalidValue) || !/^https?:\/\/[^/?#\\@]+\/[^/?#\\@]/i.test(text)) return url
   return new InvalidValue(`${url.message}: base_path of the upstream stands before the path of each request`)
 }
 
-/** An {@link origin} that leads to one machine. Returned as browsers write it. */
+/** An {@link origin} that leads to one machine, in the form that browsers write. */
 export function reachableOrigin(text: string): string | InvalidValue {
   const url = origin(text)
-  // The message does not show a password.
+  // The value may contain a password: the message does not show it.
   if (url instanceof InvalidValue) return new InvalidValue(url.message, text.includes('@'), url.correction)
   return ['0.0.0.0', '[::]'].includes(url.hostname)
     ? new InvalidValue('names no machine: write the address or the host name of this instance')
@@ -145,7 +150,7 @@ export function cidr(text: string): string | InvalidValue {
   return new InvalidValue(`does not end with a prefix length from 0 to ${bits}`)
 }
 
-/** Whether the name or address is a loopback one (RFC 6761, section 6.3; RFC 1122; RFC 4291). */
+/** Whether a name or an address is a loopback one (RFC 6761, section 6.3; RFC 1122; RFC 4291). */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]|::1)$/i.test(host)
 }

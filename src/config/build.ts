@@ -38,7 +38,7 @@ export function buildSettings(root: Section) {
     listen,
     ops,
     decision,
-    /** For metrics. */
+    /** The renewal and expiry of each certificate, for metrics. */
     certificates: Object.freeze(certificateEnds(listen, upstreams, Date.now())),
     advertise,
     opsHosts,
@@ -61,12 +61,15 @@ export function buildSettings(root: Section) {
     startupTimeout,
     drain,
     drainDelay,
-    /** For messages about the surroundings: what a setting names may be missing, taken or broken. */
+    /**
+     * The places of settings, for messages about files, addresses and servers that are missing, taken or
+     * broken.
+     */
     sources: buildSources(root),
   }
 }
 
-/** `api:` and `console:`, where the gateway's own endpoints and pages are. */
+/** The location of the gateway's own endpoints and pages: `api:`, `api_hosts:` and `console:`. */
 function buildPlace({ api, apiHosts, console }: Values, root: Section): BuiltInPlace {
   const hasAlias = root.has('api_hosts')
   const section = root.section('api')
@@ -74,7 +77,7 @@ function buildPlace({ api, apiHosts, console }: Values, root: Section): BuiltInP
     section.faultAtKey('hosts', 'hosts: api_hosts says the same: keep one')
   const hosts = hasAlias ? apiHosts : api.hosts
   return Object.freeze({
-    // An empty list is the default, written out.
+    // An empty list has the same effect as no list: every host.
     hosts: hosts.length === 0 ? null : hosts,
     prefix: api.prefix,
     authPrefix: api.authPrefix,
@@ -82,14 +85,17 @@ function buildPlace({ api, apiHosts, console }: Values, root: Section): BuiltInP
   })
 }
 
-/** A single tenant is its own default. With several tenants and no default, tokens must carry `tenant_id`. */
+/**
+ * The tenant of tokens without `tenant_id`. A single tenant is the default; null: tokens must carry
+ * `tenant_id`.
+ */
 function defaultTenant(root: Section, tenants: ReadonlyMap<string, TenantConfig>): string | null {
   const ids = [...tenants.keys()]
   const only = ids.length === 1 ? (ids[0] ?? null) : null
   return root.text('default_tenant', oneOf(tenants, 'a tenant')) ?? only
 }
 
-/** Not a fault: a proxy in front may send another `Host` than the browser's. */
+/** A warning and not a fault, because a proxy in front may send another `Host` than the browser. */
 function warnOfRedirects(
   root: Section,
   { hosts }: BuiltInPlace,
@@ -114,26 +120,26 @@ function buildSources(root: Section) {
     redis: root.source('redis'),
     tenants: root.source('tenants'),
     connections: root.section('limits').source('connections'),
-    /** Of the tenants with an identity provider, by their ids. */
+    /** The issuers of identity providers, by the ids of their tenants. */
     issuers: byKey(root.section('tenants'), (tenant) => {
       const oidc = tenant.section('oidc')
       return oidc.has('issuer') ? oidc.source('issuer') : null
     }),
-    /** Of each issuer of tokens, by the tenant's id, in the order of `TenantConfig.issuers`. */
+    /** The issuers of tokens by the tenant's id, in the order of `TenantConfig.issuers`. */
     tokenIssuers: byKey(root.section('tenants'), (tenant) =>
       Object.freeze(tenant.sections('issuers').map((section) => section.source('issuer'))),
     ),
-    /** Of each target, by the name of its upstream. */
+    /** The targets, by the name of their upstream. */
     targets: byKey(root.section('upstreams'), (upstream) => Object.freeze(upstream.sources('targets'))),
-    /** Of each address of `listen`. */
+    /** The addresses of `listen`. */
     listeners: sourcesOfListeners(root),
   })
 }
 
-/** By the keys of the section, without those that have none. */
+/** The sources by the keys of a section. Keys without a source are left out. */
 function byKey<T>(all: Section, sourceOf: (section: Section) => T | null): ReadonlyMap<string, T> {
-  const found = all.keys().map((key) => [key, sourceOf(all.section(key))] as const)
-  return frozenMap(new Map(found.flatMap(([key, source]) => (source === null ? [] : [[key, source]]))))
+  const sources = all.keys().map((key) => [key, sourceOf(all.section(key))] as const)
+  return frozenMap(new Map(sources.flatMap(([key, source]) => (source === null ? [] : [[key, source]]))))
 }
 
 function checkProxies({ trustedProxies, proxyProtocol }: Values, root: Section): void {

@@ -1,6 +1,6 @@
 /**
- * The types of a loaded configuration: frozen and complete, with every default. Times in ms, sizes in bytes. The type of a
- * section is what its builder returns: each setting is described where it is read.
+ * The types of a loaded configuration, which is frozen and has every default. Times are in ms, sizes in
+ * bytes. The type of a section comes from the declarations of its keys, which describe each setting.
  */
 
 import type { CorsSettings } from '../model/cors.ts'
@@ -21,30 +21,39 @@ export type { SettingSource } from './section.ts'
 export type { TenantConfig, TokenConfig } from './tenant-settings.ts'
 export type { UpstreamConfig, UpstreamHealth, UpstreamProtocol, UpstreamTls } from './upstreams.ts'
 
-/** The entries of all route tables that one list names. */
+/** The entries of all route tables in one list. */
 export interface TablesConfig {
   readonly routes: readonly RouteEntry[]
   /** The content hash of the tables; see `content-hash.ts`. */
   readonly hash: string
 }
 
-/** What the main file alone determines. */
+/** The settings that the main file alone determines. */
 type Settings = Readonly<ReturnType<typeof buildSettings>>
 
 export interface Config extends Settings, TablesConfig {
-  /** The file it came from, as given on the command line. */
+  /** The main file, as the command line names it. */
   readonly file: string
-  /** Every file it was read from, for watching: absolute paths, and globs whose new matches would count. */
+  /** The files of the configuration, for watching: absolute paths, and globs, which may match new files. */
   readonly files: readonly string[]
-  /** State of those files when they were read: what changed since then is not in here. */
+  /** The state of those files when they were read. The configuration does not have later changes. */
   readonly signature: string
-  /** Candidate tables, by which live requests are also judged, never answered; null: there are none. */
+  /**
+   * The candidate tables, which the gateway compares with the active ones for each request; null: there are
+   * none.
+   */
   readonly shadow: TablesConfig | null
-  /** From the environment alone. */
+  /** The tracing settings, which come from the environment alone. */
   readonly openTelemetry: OpenTelemetryConfig
-  /** From the environment alone: by which proxies identity providers and other issuers are asked. */
+  /**
+   * The HTTP proxies for requests to identity providers and other issuers, which come from the environment
+   * alone.
+   */
   readonly providerProxies: ProviderProxies
-  /** Of requests to them; left out: the defaults. Not from the files: for programs that start a gateway of their own. */
+  /**
+   * The limits of requests to providers; left out: the defaults. No file has them: programs that start a
+   * gateway set them.
+   */
   readonly providerLimits?: ProviderLimits
 }
 
@@ -57,30 +66,31 @@ export type ListenerTls = NonNullable<ListenerConfig['tls']>
 export type ServerCertificate = ListenerTls['certificates'][number]
 
 /**
- * One line of a route table, checked by itself but not yet against the others. Left out: `hosts` for those that no other table
- * names, `space` for the header `Space`.
+ * One entry of a route table, checked by itself but not yet against the others. If `hosts` is left out, the
+ * entry serves the hosts that no other table names; if `space` is left out, the header `Space` names the
+ * space.
  */
 export interface RouteEntry
   extends
     Pick<Route, 'method' | 'requirement' | 'maxBody' | 'responseTimeout' | 'signIn'>,
     Partial<Pick<Route, 'hosts' | 'space'>> {
-  /** The pattern as written, without the prefix. */
+  /** The pattern as the table has it, without the prefix. */
   readonly path: string
-  /** Stands before the pattern, such as `/code`; left out: nothing. */
+  /** The prefix of the pattern, such as `/code`; left out: none. */
   readonly prefix?: string
-  /** The prefix is taken off the path that is forwarded. */
+  /** Whether the forwarded path lacks the prefix. */
   readonly stripPrefix?: boolean
   readonly upstream: string
-  /** Callers of other tenants are refused; left out: none is. */
+  /** The only tenant whose callers are accepted; left out: every tenant's. */
   readonly tenant?: string
-  /** Of its table; left out: pages of other origins get no CORS headers from the gateway. */
+  /** The CORS policy of its table; left out: pages of other origins get no CORS headers from the gateway. */
   readonly cors?: CorsSettings
-  /** A request takes a token of each; left out: none. */
+  /** The rate limits. A request takes a token from each; left out: there is none. */
   readonly rateLimits?: readonly RateLimit[]
   readonly place: Place
 }
 
-/** What only gateways of one deployment know: the first secret of each tenant, in the order of their ids. */
+/** The first secret of each tenant, in the order of the ids. Only gateways of one deployment have them. */
 export function firstSecrets({ tenants }: Pick<Config, 'tenants'>): Uint8Array[] {
   const ids = [...tenants.keys()].sort()
   return ids.flatMap((id) => tenants.get(id)?.token.secrets.slice(0, 1) ?? [])

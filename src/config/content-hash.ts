@@ -1,7 +1,7 @@
 /**
- * The content hash of route tables. Two gateways have the same one if their tables say the same, in whatever order, files and
- * folders. Equal hashes mean that no request is decided differently; `access/difference.ts` proves more tables equal, as it
- * knows that entries can be written in several ways.
+ * The content hash of route tables. It does not depend on the order of entries, files and folders. If two
+ * gateways have equal hashes, they decide every request in the same way. The reverse does not hold:
+ * `access/difference.ts` also finds tables equal whose entries are written differently.
  */
 
 import { createHash } from 'node:crypto'
@@ -11,17 +11,24 @@ import { isSpaceHeader, sourceText, type SpaceSource } from '../model/space-sour
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { Config, RouteEntry } from './config.ts'
 
-/** Hexadecimal digits of SHA-256: enough to tell the tables of one deployment apart. */
+/**
+ * The number of hexadecimal digits of SHA-256, which is enough to distinguish the tables of one deployment.
+ */
 const DIGITS = 12
-/** Changes whenever the same tables get another hash. */
+/** The version of the hash, which changes when the same tables get another hash. */
 const FORMAT = 'seatgate-tables-1'
 
 type Settings = Pick<Config, 'upstreams' | 'methods'> & Partial<Pick<Config, 'api'>>
 
 /**
- * Covers what `seatgate diff` compares: of each entry, its method, hosts, pattern, requirement, space, upstream, forwarded path,
- * limits, rate limits, `tenant` and `sign_in`, and whether the upstream accepts `;` and `%2F`; the accepted methods; and the hosts and
- * prefixes of built-in routes, which themselves belong to the program, and whether the console is among them. Beyond that, `cors`, which decides preflights and whether a session cookie counts.
+ * Covers what `seatgate diff` compares:
+ * - of each entry: method, hosts, pattern, requirement, space, upstream, forwarded path, limits, rate limits,
+ *   `tenant` and `sign_in`, and whether the upstream accepts `;` and `%2F`;
+ * - the accepted methods;
+ * - the hosts and prefixes of the built-in routes, which the program itself has, and whether the console is
+ *   among them.
+ *
+ * It also covers `cors`, which decides preflights and whether a session cookie is accepted.
  */
 export function contentHash(entries: readonly RouteEntry[], { upstreams, methods, api }: Settings): string {
   const lines = entries.flatMap((entry) => linesOf(entry, upstreams)).sort()
@@ -30,7 +37,7 @@ export function contentHash(entries: readonly RouteEntry[], { upstreams, methods
   return createHash('sha256').update(text).digest('hex').slice(0, DIGITS)
 }
 
-/** None for what the configuration does not say, so that older tables keep their hash. */
+/** Settings that the configuration leaves out add nothing, so that older tables keep their hash. */
 function linesOfPlace({ hosts, prefix, authPrefix, console }: BuiltInPlace): string[] {
   return [
     ...(hosts === null ? [] : [JSON.stringify(['api_hosts', ...hosts.toSorted()])]),
@@ -39,7 +46,7 @@ function linesOfPlace({ hosts, prefix, authPrefix, console }: BuiltInPlace): str
   ]
 }
 
-/** One for each host, so that two tables with a host each say the same as one with both. */
+/** One part for each host, so that two tables with one host each equal one table with both. */
 function linesOf(entry: RouteEntry, upstreams: Settings['upstreams']): string[] {
   const parts = partsOf(entry, upstreams)
   const more = newerPartsOf(entry, upstreams.get(entry.upstream)?.basePath ?? '')
@@ -65,13 +72,13 @@ function partsOf(entry: RouteEntry, upstreams: Settings['upstreams']): unknown[]
   ]
 }
 
-/** Nothing where an entry says none of it, so that older tables keep their hash. */
+/** Settings that an entry leaves out add nothing, so that older tables keep their hash. */
 function newerPartsOf(
   { path, prefix, stripPrefix, tenant, space, cors, rateLimits }: RouteEntry,
   base: string,
 ): object {
   return {
-    // Beside the whole pattern: the prefix itself is a path of these entries.
+    // In addition to the whole pattern, because the prefix itself is a path of these entries.
     ...(prefix !== undefined && (path === '/' || path === '/*') ? { prefix } : {}),
     ...(stripPrefix === true ? { strip: prefix } : {}),
     ...(base === '' ? {} : { base }),
@@ -82,13 +89,13 @@ function newerPartsOf(
   }
 }
 
-/** Parameters by their position, as their names decide nothing. */
+/** Parameters by their position, because their names do not affect decisions. */
 function spaceKey(space: SpaceSource, path: string): unknown {
   if (space.kind !== 'param') return sourceText(space)
   return ['param', path.split('/').indexOf(`{${space.name}}`)]
 }
 
-/** `/a/{id}` → `/a/{}`: the name of a parameter decides nothing. */
+/** `/a/{id}` → `/a/{}`: the name of a parameter does not affect decisions. */
 function withoutNames(path: string): string {
   return path.replaceAll(/\/\{[^/{}]*\}(?=\/|$)/g, '/{}')
 }

@@ -7,7 +7,7 @@ import { TOKEN } from './methods.ts'
 import { flag, list, map, required, text } from './setting.ts'
 import { durationWithin } from './units.ts'
 
-/** Browsers keep the answer to a preflight for less: Chromium 2 hours, Firefox 24. */
+/** Browsers keep the response to a preflight for at most 2 hours (Chromium) or 24 (Firefox). */
 const maxAge = durationWithin('0s', '24h')
 
 const fields = {
@@ -63,7 +63,7 @@ export const cors = map(
   },
 )
 
-/** The serialized origin (HTML, section 7.1.1), as browsers send it: lower case, without a default port. */
+/** The serialized origin (HTML, section 7.1.1) as browsers send it: in lower case, without a default port. */
 function readOrigin(text: string): string | InvalidValue {
   if (text === '*') return text
   if (text === 'null')
@@ -82,7 +82,10 @@ function readOrigin(text: string): string | InvalidValue {
   return url instanceof InvalidValue ? url : url.origin
 }
 
-/** Schemes of the pages of apps and of browsers' extensions. Their origins have no other form than the one that they send. */
+/**
+ * The schemes of pages of apps and browser extensions. Their origins are compared as these programs send
+ * them.
+ */
 const OF_APPS =
   /^(?:capacitor|ionic|tauri|app|vscode-webview|chrome-extension|moz-extension|safari-web-extension):\/\//i
 const APP_ORIGIN = /^[a-z-]+:\/\/[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253}[A-Za-z0-9])?(?::[1-9][0-9]{0,4})?$/

@@ -1,6 +1,6 @@
 /**
- * `${NAME}` and `${NAME:-default}` in a value. Replaced after parsing: a variable can change a value, but never the
- * structure around it.
+ * `${NAME}` and `${NAME:-default}` in a value. They are replaced after parsing, so that a variable can change
+ * a value, but never the structure around it.
  */
 
 import { InvalidValue, Undetermined } from './invalid-value.ts'
@@ -8,15 +8,16 @@ import { InvalidValue, Undetermined } from './invalid-value.ts'
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
- * The default applies when the variable is unset or empty. `$${` is a literal `${`. A variable's value is not expanded
- * again, and loses one line end at its end, which a file that was read into it has. No message contains a variable's value.
+ * The default applies if the variable is unset or empty. `$${` is a literal `${`. The variable's value is not
+ * expanded again. One line end at its end is removed, because variables are often set from files. No message
+ * contains the value.
  *
- * @param isSecret no message proposes to write it into the file
+ * @param isSecret the value is a secret: no message proposes a default, which would stand in the file
  */
 export function substitute(text: string, env: NodeJS.ProcessEnv, isSecret = false): string | InvalidValue {
   const faults: InvalidValue[] = []
-  const result = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (found, inside: string, end) => {
-    if (found === '$${') return '${'
+  const result = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (match, inside: string, end) => {
+    if (match === '$${') return '${'
     const value =
       end === ''
         ? new InvalidValue(`has a \${ without a closing } (write $\${ for a literal \${)`)
@@ -30,35 +31,39 @@ export function substitute(text: string, env: NodeJS.ProcessEnv, isSecret = fals
 
 const BRACE = /\$\$\{|\$\{/g
 
-/** A key, in which `$${` is a literal `${` too. @returns null where it has a variable: those are replaced in values only */
+/**
+ * The key, with `${` for each `$${`.
+ *
+ * @returns null if it contains a variable, which is replaced in values only
+ */
 export function literalKey(text: string): string | null {
   let isLiteral = true
-  const key = text.replace(BRACE, (found) => {
-    if (found === '${') isLiteral = false
+  const key = text.replace(BRACE, (match) => {
+    if (match === '${') isLiteral = false
     return '${'
   })
   return isLiteral ? key : null
 }
 
-/** The text as a key or a value is written that means it. */
+/** The text in the form of a key or a value, with `$${` for each `${`. */
 export function escapeVariables(text: string): string {
   return text.replaceAll('${', () => '$${')
 }
 
-/** The names of the variables in a value as it is written. */
+/** The names of the variables in a value before replacement. */
 export function variablesIn(text: string): string[] {
-  const found = text.matchAll(/\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)/g)
-  return [...new Set([...found].flatMap(([, name]) => name ?? []))]
+  const matches = text.matchAll(/\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)/g)
+  return [...new Set([...matches].flatMap(([, name]) => name ?? []))]
 }
 
-/** Whether a value as it is written is one variable, perhaps with a default. */
+/** Whether a value before replacement is one variable, with or without a default, and nothing else. */
 export function isVariable(text: string): boolean {
   return /^\$\{[^}]*\}$/.test(text)
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The value of a variable that the environment sets, trimmed; null: it is unset, or empty, which counts as unset. */
+/** The value of a variable, trimmed; null: the variable is unset or empty. */
 export function setVariable(env: Environment, name: string): string | null {
   const value = Object.hasOwn(env, name) ? env[name]?.trim() : undefined
   return value || null

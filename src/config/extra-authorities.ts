@@ -1,7 +1,8 @@
 /**
- * `NODE_EXTRA_CA_CERTS`: authorities that Node.js adds to the public ones, for identity providers and for every other server
- * whose settings name none. Node.js reads the file itself, takes the part of it that OpenSSL can read, and goes on without
- * it: so it is read here first, as other files are.
+ * `NODE_EXTRA_CA_CERTS`: authorities that Node.js adds to the public ones, for identity providers and for
+ * every other server whose settings name no authorities. Node.js takes the part of the file that OpenSSL can
+ * read, and continues without the rest. So the gateway reads the file first, and reports its faults like
+ * those of other files.
  */
 
 import { authorityTime, readPemFile } from './pem.ts'
@@ -10,9 +11,9 @@ import { InvalidValue, Undetermined } from './invalid-value.ts'
 const VARIABLE = 'NODE_EXTRA_CA_CERTS'
 
 /**
- * @param env of the process: Node.js does not read `.env`
+ * @param env the environment of the process, because Node.js does not read `.env`
  * @param now ms since the epoch
- * @returns what is wrong and what to do; null: nothing, or the variable is not set
+ * @returns the fault and what to do; null: there is none, or the variable is not set
  */
 export function extraAuthoritiesFault(env: NodeJS.ProcessEnv, now: number): string | null {
   const file = env[VARIABLE] ?? ''
@@ -23,7 +24,7 @@ export function extraAuthoritiesFault(env: NodeJS.ProcessEnv, now: number): stri
 
 function faultOf(file: string, now: number): string | null {
   const pem = readPemFile(file, 'authorities')
-  // What names no file may be a secret that was set by mistake.
+  // A value that names no file may be a secret that was set by mistake: the message does not show it.
   if (pem instanceof Undetermined) return `a file that ${pem.message}`
   const fault = pem instanceof InvalidValue ? pem.message : authorityTime(pem, now)
   return fault === null ? null : `the file ${JSON.stringify(file)}, which ${fault}`

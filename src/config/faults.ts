@@ -8,7 +8,10 @@ export interface Fault {
   readonly message: string
 }
 
-/** What a warning is about, with its meaning. A comment `# seatgate: accept CODE` above its line accepts it, and before `routes:` of a table all of that table. */
+/**
+ * The codes of warnings with their meanings. A comment `# seatgate: accept CODE` above the line accepts the
+ * warning; before `routes:` of a table, it accepts all warnings of this code in the table.
+ */
 export const WARNINGS = {
   crossing_entries:
     'some requests match two entries that give different answers, and neither entry is narrower than the other',
@@ -41,7 +44,7 @@ export const WARNINGS = {
 
 export type WarningCode = keyof typeof WARNINGS
 
-/** Faults that a comment accepts as well: this machine need not be the one that runs the gateway. */
+/** Faults that a comment can accept too, because another machine may run the gateway. */
 export const ONLINE_FAULTS = {
   store_unavailable: 'the store cannot be used: the gateway does not start',
   redis_unavailable: 'Redis cannot be used: the gateway reads Seats from the store, and no sign-in completes',
@@ -49,15 +52,15 @@ export const ONLINE_FAULTS = {
   target_unavailable: 'a target of an upstream cannot be reached, or its health check fails',
 } as const
 
-/** Of what the configuration names. */
+/** A fault of a server or a file that the configuration names. */
 export interface OnlineFault extends Fault {
   readonly code: keyof typeof ONLINE_FAULTS
 }
 
-/** What is legal but may be unintentional. */
+/** A setting that is valid but may be unintentional. */
 export interface Warning extends Fault {
   readonly code: WarningCode
-  /** Where a table may have many of them: what they have in common, and what this one is about. */
+  /** For warnings that a table may have many of: their common text, and the subject of this one. */
   readonly about?: { readonly group: string; readonly subject: string }
 }
 
@@ -66,7 +69,7 @@ export function formatFault(fault: Fault): string {
   return `${fault.place.file}:${fault.place.line}:${fault.place.column}: ${fault.message}`
 }
 
-/** By file in order of first occurrence, then line, then column. */
+/** Sorts by file, in the order of first occurrence, then by line and column. */
 export function sortFaults<F extends Fault>(faults: readonly F[]): F[] {
   const order = new Map<string, number>()
   for (const { place } of faults) if (!order.has(place.file)) order.set(place.file, order.size)
@@ -79,7 +82,7 @@ export function sortFaults<F extends Fault>(faults: readonly F[]): F[] {
   )
 }
 
-/** Each once: a table may be one of the active and of the candidate ones. */
+/** Removes duplicates: a table may be both active and candidate. */
 export function distinctFaults<F extends Fault>(faults: readonly F[]): F[] {
   return [...new Map(faults.map((each) => [formatFault(each), each])).values()]
 }
@@ -97,7 +100,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The path as messages have it: relative to the working directory when the file is inside it, otherwise absolute. */
+/** The path that messages show: relative if the file is inside the working directory, otherwise absolute. */
 export function displayPath(path: string): string {
   const below = relative(process.cwd(), path)
   return below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below

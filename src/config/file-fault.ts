@@ -1,11 +1,11 @@
-/** Why a file that a setting names can't be read, and what to do. */
+/** The reasons why a file cannot be read or written, with advice. */
 
-/** @returns text that follows the name of the file or of its parameter */
+/** Why a file cannot be read: a text that follows the name of the file or of its parameter. */
 export function fileFault(cause: unknown): string {
   return `cannot be read: ${reasonOf(cause, 'unreadable', ADVICE)}`
 }
 
-/** Why a file can't be written. @returns text that follows its name */
+/** Why a file cannot be written: a text that follows its name. */
 export function writeFault(cause: unknown): string {
   return `cannot be written: ${reasonOf(cause, 'unwritable', WRITE_ADVICE)}`
 }

@@ -1,4 +1,7 @@
-/** A map whose mutating methods throw: `Object.freeze` alone does not protect the entries of a Map. */
+/**
+ * A map whose mutating methods throw a TypeError: `Object.freeze` alone does not protect the entries of a
+ * Map.
+ */
 
 export function frozenMap<K, V>(entries: ReadonlyMap<K, V>): ReadonlyMap<K, V> {
   const refuse = {

@@ -1,4 +1,4 @@
-/** `identity:`, how the gateway signs the identity of callers for upstreams. The keys are read here. */
+/** `identity:`: the header and the keys that sign the identity of callers for upstreams. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { InvalidValue } from './invalid-value.ts'
@@ -7,7 +7,7 @@ import { headerName, isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
 import { asWritten, choice, duration, list, map, optional, required, text } from './setting.ts'
 
-/** The one name of the gateway's own namespace that is free. */
+/** The only name in the gateway's own namespace that a setting may use. */
 const OWN_FIELD = 'x-seatgate-jwt'
 
 export type IdentityAlgorithm = 'ES256' | 'EdDSA'
@@ -41,7 +41,7 @@ const fields = {
   }),
 }
 
-/** The JWT that tells upstreams who the caller is. */
+/** The settings of the JWT that identifies the caller to upstreams; null: there is no JWT. */
 export const identity = optional(
   map(
     'Signs the identity of callers for upstreams: each forwarded request carries a JWT. See signed-identity.md. Default: off.',
@@ -49,20 +49,24 @@ export const identity = optional(
     (values, section) =>
       Object.freeze({
         ...values,
-        /** PEM texts of private keys of the algorithm, at least one: the first signs, all are published. */
+        /**
+         * The PEM texts of private keys, at least one. The first key signs; the public keys of all are
+         * published.
+         */
         keys: Object.freeze(buildKeys(section, values.algorithm)),
       }),
   ),
 )
 
-/** A key under two names would be published twice. */
+/** Reads the key files together, because a key under two names would be published twice. */
 function buildKeys(section: Section, algorithm: IdentityAlgorithm): string[] {
-  const known: KeyObject[] = []
+  const earlier: KeyObject[] = []
   const read = pem('key', (text) => {
     const key = signingKey(text, algorithm)
     if (typeof key === 'string') return key
-    if (known.some((each) => each.equals(key))) return 'is the same key as an earlier one: remove one of them'
-    known.push(key)
+    if (earlier.some((each) => each.equals(key)))
+      return 'is the same key as an earlier one: remove one of them'
+    earlier.push(key)
     return null
   })
   return section.texts('keys', (path) => read(path, section))
@@ -76,7 +80,7 @@ function identityField(text: string): string | InvalidValue {
   return name
 }
 
-/** A StringOrURI (RFC 7519, section 2): what has a colon is a URI. */
+/** A StringOrURI (RFC 7519, section 2): a value with a colon is a URI. */
 function issuer(text: string): string | InvalidValue {
   if (text === '' || text.length > 256 || /[^!-~]/.test(text))
     return new InvalidValue('is not 1 to 256 visible ASCII characters')
@@ -88,7 +92,7 @@ function issuer(text: string): string | InvalidValue {
 /**
  * Keys are PKCS#8 in PEM (RFC 5958; RFC 7468, section 10), of the curve of the algorithm.
  *
- * @returns a text for a fault, worded to follow the name of the file, without anything of its content
+ * @returns for a fault, a text that follows the name of the file, without any of its content
  */
 function signingKey(pem: string, algorithm: IdentityAlgorithm): KeyObject | string {
   const key = createPrivateKey(pem)

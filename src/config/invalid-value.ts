@@ -5,9 +5,9 @@
 
 export class InvalidValue {
   readonly message: string
-  /** The value may contain a secret: it is not shown beside the message. */
+  /** Whether the value may contain a secret: the message does not show it. */
   readonly confidential: boolean
-  /** The end of the message, made from the value: shown where the value itself is. */
+  /** The end of the message, which is made from the value and shown only if the value is. */
   readonly correction: string
 
   constructor(message: string, confidential = false, correction = '') {
@@ -17,40 +17,42 @@ export class InvalidValue {
   }
 }
 
-/** Depends on the machine that the gateway runs on: a variable that is not set here, or a file. */
+/** A value that depends on the gateway's machine: a variable that is not set here, or a file. */
 export class Undetermined extends InvalidValue {}
 
 export type ValueParser<T> = (text: string) => T | InvalidValue
 
-/** For messages: a JSON string on one line, cut at 60 characters. */
+/** The text for a message: a JSON string on one line, cut at 60 characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
 }
 
-/** ` (did you mean "token"?)`; '' where no known word is near. */
-export function didYouMean(word: string, known: Iterable<string>): string {
-  const best = nearest(word, known)
+/** ` (did you mean "token"?)`; '' if no word is similar. */
+export function didYouMean(word: string, words: Iterable<string>): string {
+  const best = nearest(word, words)
   return best === null ? '' : ` (did you mean ${quote(best)}?)`
 }
 
-/** As `didYouMean`; where no known word is near, the first of them: ` (known: "acme", "globex")`. */
-export function didYouMeanOneOf(word: string, known: Iterable<string>): string {
-  const all = [...known]
+/**
+ * The same as `didYouMean`, but if no word is similar, it lists the first ones: ` (known: "acme", "globex")`.
+ */
+export function didYouMeanOneOf(word: string, words: Iterable<string>): string {
+  const all = [...words]
   const near = didYouMean(word, all)
   if (near !== '') return near
   if (all.length === 0) return ' (there is none)'
-  const more = all.length > MOST_KNOWN ? ', …' : ''
-  return ` (known: ${all.slice(0, MOST_KNOWN).map(quote).join(', ')}${more})`
+  const more = all.length > MOST_WORDS ? ', …' : ''
+  return ` (known: ${all.slice(0, MOST_WORDS).map(quote).join(', ')}${more})`
 }
 
-/** Known words that a message shows. */
-const MOST_KNOWN = 8
+/** The maximum number of words that a message lists. */
+const MOST_WORDS = 8
 
-/** The known word that an edit distance of at most 3 separates from `word`; null: none does. */
-export function nearest(word: string, known: Iterable<string>): string | null {
+/** The most similar of the words, with an edit distance of at most 3; null: there is none. */
+export function nearest(word: string, words: Iterable<string>): string | null {
   let [best, least] = ['', Math.min(3, Math.ceil(word.length / 3)) + 1]
   if (word.length > 64) return null
-  for (const each of known) {
+  for (const each of words) {
     if (Math.abs(each.length - word.length) >= least) continue
     const distance = editDistance(word.toLowerCase(), each.toLowerCase())
     if (distance < least) [best, least] = [each, distance]
@@ -71,16 +73,24 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** A parser of known words. @param what they are, as in `is not a tenant` */
+/**
+ * A parser that accepts the keys of a map.
+ *
+ * @param what the kind of the keys in messages, as in `is not a tenant`
+ */
 export function oneOf(
-  known: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>,
+  words: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>,
   what: string,
 ): ValueParser<string> {
   return (text) =>
-    known.has(text) ? text : new InvalidValue(`is not ${what}${didYouMeanOneOf(text, known.keys())}`)
+    words.has(text) ? text : new InvalidValue(`is not ${what}${didYouMeanOneOf(text, words.keys())}`)
 }
 
-/** The same parser, for the elements of one list: what it has read before is refused. @param keyOf equal for equal values */
+/**
+ * The same parser for the elements of one list, which refuses a second element with the same key.
+ *
+ * @param keyOf returns equal keys for equal values
+ */
 export function distinct<T>(
   parse: ValueParser<T>,
   keyOf: (value: T) => unknown = (value) => value,
@@ -96,7 +106,7 @@ export function distinct<T>(
   }
 }
 
-/** The same parser, for values that may contain a secret. */
+/** The same parser for values that may contain a secret: messages do not show them. */
 export function confidential<T>(parse: ValueParser<T>): ValueParser<T> {
   return (text) => {
     const result = parse(text)

@@ -1,4 +1,6 @@
-/** `issuers:` of a tenant: issuers whose tokens are verified by their public keys, without sign-in and without a secret. */
+/**
+ * `issuers:` of a tenant: issuers of bearer tokens that the gateway verifies with the issuer's public keys.
+ */
 
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { httpUrl, issuerUrl, nonEmpty, type OidcConfig } from './oidc-settings.ts'
@@ -16,7 +18,10 @@ import {
   text,
 } from './setting.ts'
 
-/** Asymmetric ones only: with `none` and HMAC here, a public key would verify what any reader of it signs. */
+/**
+ * Asymmetric algorithms only. With HMAC, anyone who reads the issuer's public key could sign a token with it,
+ * and with `none` anyone could write one: the caller would hold the Seats of the tenant.
+ */
 const ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -25,7 +30,7 @@ const ALGORITHMS: readonly string[] = [
 const algorithm: ValueParser<string> = (text) =>
   ALGORITHMS.includes(text) ? text : new InvalidValue(`is not one of ${ALGORITHMS.join(', ')}`)
 
-/** The user of a token is `issuer|user`, which is one text for one user only while no issuer has a `|`. */
+/** Users appear as `issuer|user`. With a `|` in an issuer, two users could have the same text. */
 const tokenIssuer: Reader<string> = (text, section) =>
   text.includes('|')
     ? new InvalidValue('has a |, which separates issuer and user: an issuer with it cannot be used')
@@ -39,7 +44,10 @@ const keysUrl: Reader<string> = (text, section) => {
   return host instanceof InvalidValue ? host : text
 }
 
-/** A claim's name, or a path through objects, and what the claim is, or holds where it is a list. */
+/**
+ * The claims that a token must have: each name, or path through objects, with the value that the claim equals
+ * or lists.
+ */
 function matchesOf(section: Section) {
   return section.keys().flatMap((name) => {
     const value = section.value(name)
@@ -147,7 +155,7 @@ export const issuers = listOf(
 export type IssuerConfig = ReturnType<typeof issuer.of>
 export type ClaimMatch = IssuerConfig['match'][number]
 
-/** An entry of `issuers` with its tenant and its place in the file. */
+/** An entry of `issuers` with its tenant and its section. */
 export interface PlacedIssuer {
   readonly section: Section
   readonly tenant: string
@@ -155,9 +163,9 @@ export interface PlacedIssuer {
 }
 
 /**
- * Finds issuers whose token could be meant for more than one entry, of one tenant or of two. A user of one tenant could
- * call as a user of the other, so each pair requires a claim in `match` that has two values. The fault is reported at the
- * second entry.
+ * Finds entries that would accept the same token, in one tenant or in two. A user of one tenant could then
+ * act as a user of the other, so both entries of a pair need a claim in `match` with different values. The
+ * fault is reported at the second entry.
  *
  * @param all the entries of all tenants
  */
@@ -197,7 +205,7 @@ function areApart(one: IssuerConfig, other: IssuerConfig): boolean {
   )
 }
 
-/** Whether tokens of the provider are accepted as bearer tokens that the issuer signs as well. */
+/** Whether `accept_provider_tokens` accepts the tokens of this issuer already. */
 function isAccepted(oidc: OidcConfig, { issuer, audience }: IssuerConfig): boolean {
   if (!oidc.acceptProviderTokens || oidc.issuer !== issuer) return false
   return [oidc.clientId, ...oidc.audience].includes(audience)

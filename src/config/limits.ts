@@ -5,14 +5,14 @@ import type { Section } from './section.ts'
 import { count, duration, map, setting, size, text, type ValuesOf } from './setting.ts'
 import { maxBody } from './units.ts'
 
-/** Left out, these are shares of others. */
+/** The defaults of limits that are shares of others. */
 const WEBSOCKET_SHARE = 3 / 4
 const TENANT_SHARE = 3 / 4
 const CALLER_SHARE = 1 / 16
-/** WebSockets that a caller may have where a share of all is less. */
+/** The minimum default of WebSockets for each caller. */
 const FEW = 16
 
-/** Limits of one process. Left out, the shares of others are null. */
+/** The limits of one process. Limits that are shares of others are null if they are left out. */
 export const limits = map('Limits on what clients can use of one process.', {
   headerBytes: size(
     'Maximum bytes in a header section, including the request line. A larger one gets 431 headers_too_large, or 414 uri_too_long if the request line alone is longer.',
@@ -111,7 +111,7 @@ export const limits = map('Limits on what clients can use of one process.', {
 
 type Values = ValuesOf<typeof limits.fields>
 
-/** @param tenants their number: a single tenant may use the limits of all */
+/** @param tenants the number of tenants: a single tenant may use the whole of each limit */
 export function buildLimits(values: Values, section: Section, tenants: number) {
   if (values.targetBytes > values.headerBytes) {
     const advice = 'raise header_bytes, or lower target_bytes'
@@ -177,7 +177,7 @@ function buildConnections(values: Values, section: Section, tenantShare: number)
   }
 }
 
-/** Sizes are upper estimates. 4GiB is more than V8's heap takes by default, and less than a Map of it holds. */
+/** Sizes are upper estimates. 4GiB is more than V8's heap holds by default, and less than a Map can hold. */
 export const memory = map(
   'Limits on what each process keeps in memory. Beyond a limit, the least recently used entries are evicted, and read again when needed.',
   {
@@ -214,10 +214,10 @@ export const memory = map(
 
 const MAX_WORKERS = 128
 
-/** Also for values of a wrong type. */
+/** The message for every fault of `workers`, including a wrong type. */
 export const WORKERS_FAULT = `workers must be auto or a whole number from 1 to ${MAX_WORKERS}`
 
-/** A number, or `auto`: one for each core that this process may use. */
+/** The number of processes; `auto` is one for each core that this process may use. */
 export const workers = setting(
   {
     description: 'Number of worker processes, which share the port; auto starts one per core. At most 128.',

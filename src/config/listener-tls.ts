@@ -1,4 +1,7 @@
-/** `tls:` of a listener. Certificates and keys are read and compared here, so that a faulty pair never serves. */
+/**
+ * `tls:` of a listener. The builder reads certificates and keys and compares them: a pair with a fault never
+ * serves.
+ */
 
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, getCiphers } from 'node:tls'
@@ -68,7 +71,7 @@ export const listenerTls = map(
 
 function buildTls(values: ValuesOf<typeof tlsFields>, section: Section) {
   const { certificates, minVersion, clientAuth, clientCa } = values
-  // Without a name, only the first can be selected.
+  // SNI selects by name: a certificate without one serves only as the first.
   for (const [at, each] of certificates.entries())
     if (each !== null && each.names.length === 0 && at > 0)
       section
@@ -89,8 +92,9 @@ function buildTls(values: ValuesOf<typeof tlsFields>, section: Section) {
 }
 
 /**
- * Suites that authenticate by a certificate, without parameters of Diffie-Hellman in a file. OpenSSL skips names that it does
- * not know, and its keywords mean other suites in other versions.
+ * The suites that authenticate with a certificate and need no Diffie-Hellman parameters. Keywords of OpenSSL
+ * are not accepted, because they stand for other suites in other versions; unknown names are refused, because
+ * OpenSSL ignores them.
  */
 const SUITES = new Set(
   getCiphers()
@@ -112,7 +116,7 @@ function cipherSuites(text: string): readonly string[] | InvalidValue {
     : new InvalidValue('has a suite twice: remove one')
 }
 
-/** Null: it has a fault. */
+/** @returns null for a pair with a fault */
 function buildCertificate(
   { cert, key }: { readonly cert: string | null; readonly key: string | null },
   section: Section,
@@ -123,15 +127,18 @@ function buildCertificate(
   if (fault !== null) section.fault('key', `key: ${fault}`)
   if (fault !== null) return null
   return Object.freeze({
-    /** PEM text: the certificate, then its intermediates. */
+    /** The PEM text of the certificate, followed by its intermediates. */
     cert,
     key,
-    /** DNS names of the certificate in lower case, without a final dot; `*.` may stand for the first label. */
+    /**
+     * The DNS names of the certificate in lower case, without a final dot; `*.` may stand for the first
+     * label.
+     */
     names: Object.freeze(dnsNames(cert)),
   })
 }
 
-/** @returns a sentence without a secret, or null */
+/** @returns a text that follows the key's name and contains no secret; null: the pair is valid */
 function pairFault(cert: string, key: string): string | null {
   if (!isPair(cert, key))
     return 'does not match the certificate: name the key of the first certificate in the file of cert'
@@ -145,7 +152,10 @@ function pairFault(cert: string, key: string): string | null {
 
 const NAME = /^(?:\*\.)?(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
 
-/** DNS names among the alternative names of the first certificate (RFC 6125, section 6.4; the common name is not used). */
+/**
+ * The DNS names in subjectAltName of the first certificate (RFC 6125, section 6.4). The common name is not
+ * used.
+ */
 function dnsNames(cert: string): string[] {
   const { subjectAltName = '' } = new X509Certificate(cert)
   const names = subjectAltName

@@ -1,5 +1,5 @@
 /**
- * The addresses of all listeners: `listen:`, which is one address or a list of listeners with TLS or without, `ops:`, and
+ * The listeners: `listen:`, which is one address or a list of listeners with or without TLS, `ops:` and
  * `decision:`.
  */
 
@@ -42,7 +42,7 @@ const single = text(
   { default: '0.0.0.0:8080', examples: ['[::]:8080'] },
 )
 
-/** At least one listener, unless each has a fault. */
+/** The public listeners, at least one unless each has a fault. */
 export const listen = setting(
   { ...single.schema, type: ['string', 'array'], minItems: 1, items: listener.schema },
   (root, key): readonly ListenerConfig[] => {
@@ -69,7 +69,7 @@ export const ops = text(
   { ...ADDRESS, default: '127.0.0.1:9090', examples: ['0.0.0.0:9090'] },
 )
 
-/** The listener that tells other proxies whether they may forward a request. Null: it is absent, or its address is faulty. */
+/** The listener for decision requests of other proxies; null: it is absent, or its address has a fault. */
 export const decision = optional(
   map(
     'A listener that tells other proxies (nginx, Caddy, Traefik, HAProxy, Envoy) whether they may forward a request. Without this key, there is none. Adding it, removing it or changing its address requires a restart.',
@@ -99,7 +99,7 @@ export const decision = optional(
           'everyone_trusted',
           'clients: any machine can ask, and name any client in its questions: list the addresses of the proxies',
         )
-      // The origin has no final slash.
+      // Without the final slash of a URL.
       return listen === null ? null : Object.freeze({ listen, clients, url: url?.origin ?? null })
     },
   ),
@@ -111,7 +111,7 @@ interface Addresses {
   readonly decision: ReturnType<typeof decision.read>
 }
 
-/** Two listeners cannot share an address and port. */
+/** Reports listeners that share an address and port, and an `ops` that other machines reach. */
 export function checkAddresses({ listen, ops, decision }: Addresses, root: Section): void {
   const isValid = (key: string) => !root.has(key) || root.value(key) !== undefined
   if (isValid('listen') && isValid('ops') && listen.some((each) => addressesConflict(each, ops))) {
@@ -136,7 +136,7 @@ export function checkAddresses({ listen, ops, decision }: Addresses, root: Secti
       )
 }
 
-/** Where the addresses of the listeners are written. */
+/** The places of the listeners' addresses. */
 export function sourcesOfListeners(root: Section): readonly SettingSource[] {
   if (!Array.isArray(root.value('listen'))) return Object.freeze([root.source('listen')])
   const sections = root.sections('listen').filter((section) => section.has('address'))

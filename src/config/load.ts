@@ -1,6 +1,6 @@
 /**
- * Loads the configuration: the main file, `.env` beside it, and every route table that the main file names. Reports all faults
- * at once. Other modules get a Config only from here.
+ * Loads the configuration: the main file, `.env` next to it, and every route table that the main file names.
+ * All faults are reported together. Other modules get a Config only from here.
  */
 
 import { realpath } from 'node:fs/promises'
@@ -28,7 +28,7 @@ import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { routesFile } from './table-settings.ts'
 import { isCurrent, joinSignatures, listFiles, SETTLE, signatureOf } from './watch.ts'
 
-/** Times that files are read which change meanwhile. */
+/** The maximum number of readings of files that change while they are read. */
 const READINGS = 10
 
 /** @throws ConfigError with every fault of the file and of its route tables */
@@ -41,12 +41,13 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
 export type LoadResult = Awaited<ReturnType<typeof readOnce>>
 
 /**
- * Also with faults the readable entries are returned, so that the router's faults can be reported at the same time. Files that
- * change while they are read are read again: half of a change is no configuration.
+ * Returns the valid entries even if there are faults, so that faults of the router are reported at the same
+ * time. Files that change while they are read are read again, because half of a change is not a
+ * configuration.
  *
- * @param env null: the tables are wanted, on whatever machine. Other values with variables, and those that name files, are
- *   left out without a fault, and defaults replace them.
- * @param display the path as messages and routes have it
+ * @param env null: only the tables are needed, and any machine can read them. Other values that contain
+ *   variables or name files get their defaults without a fault.
+ * @param display returns the path that messages and routes show
  */
 export async function loadConfigWithFaults(
   file: string,
@@ -54,8 +55,8 @@ export async function loadConfigWithFaults(
   display: (path: string) => string = displayPath,
 ): Promise<LoadResult> {
   for (let readings = 1; ; readings++) {
-    const found = await readOnce(file, env, display)
-    if (readings === READINGS || (await isCurrent(found.signature))) return found
+    const result = await readOnce(file, env, display)
+    if (readings === READINGS || (await isCurrent(result.signature))) return result
     await sleep(SETTLE)
   }
 }
@@ -66,7 +67,7 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
   const envFile = env === null ? noEnvFile(folder) : await readEnvFile(folder, display)
   const { warnings: fileWarnings } = envFile
   const comments: AcceptedWarnings[] = []
-  const accepts = (found: Acceptable) => comments.some((each) => each.accepts(found))
+  const accepts = (warning: Acceptable) => comments.some((each) => each.accepts(warning))
   const variables = { ...envFile.variables, ...env }
   const open = async (each: string, schema: FileSchema) => {
     const isMain = schema === gatewayFile.schema
@@ -96,7 +97,7 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
     rateLimits: settings.rateLimits,
   }
   const documents = [main.document]
-  // A file may be in both lists.
+  // A file may be in both lists: it is read once.
   const tables = new Map<string, BuiltTable>()
   for (const [real, path] of await uniqueFiles(paths)) {
     const { document, root } = await open(path, routesFile.schema)
@@ -151,29 +152,36 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
           shadow: shadowEntries === null ? null : tableOf(shadowEntries, settings),
         })
   return {
-    /** Null when there are faults. */
+    /** The configuration; null: there are faults. */
     config,
     faults,
-    /** Without those of the tables, and without accepted ones. */
+    /** The warnings, without those of the router and those that a comment accepts. */
     warnings: [...fileWarnings, ...ofTelemetry, ...inFiles],
-    /** About the files themselves. */
+    /** The warnings about the files themselves. */
     fileWarnings,
-    /** Whether a comment in a file accepts it. */
+    /** Whether a comment in a file accepts a warning. */
     accepts,
-    /** For checks only when there are faults: defaults replace faulty settings. */
+    /**
+     * The entries of the active tables. With faults, they are for checks only: defaults replace faulty
+     * settings.
+     */
     entries,
-    /** Of the candidate tables; null: there are none. */
+    /** The entries of the candidate tables; null: there are none. */
     shadowEntries,
     upstreams,
     api,
     /** Absolute paths and globs to watch for a correction. */
     files,
-    /** Of the files, taken before they were read. */
+    /** The state of the files before they were read. */
     signature,
   }
 }
 
-/** Finds the files of route tables. @param section with a list `routes` of files and globs, each of which must match a file */
+/**
+ * Finds the files of route tables.
+ *
+ * @param section has a list `routes` of files and globs. Each must match a file.
+ */
 async function findRouteTables(section: Section, folder: string) {
   const matched = new Map<string, readonly string[]>()
   for (const text of section.texts('routes', (each) => each))
@@ -184,7 +192,7 @@ async function findRouteTables(section: Section, folder: string) {
       : text,
   )
   return {
-    /** Absolute. */
+    /** The absolute paths of the files. */
     paths: [...new Set(matching.flatMap((text) => matched.get(text) ?? []))],
     /** Absolute paths and globs to watch. */
     patterns: [...matched].map(([text, paths]) => absolutePattern(folder, text, paths)),
@@ -198,7 +206,7 @@ function absolutePattern(folder: string, text: string, paths: readonly string[])
   return `${folder.replace(/[*?[\]{}()!+@\\]/g, '?')}/${text}`
 }
 
-/** Real path → the first of the paths that lead to it by symbolic links. */
+/** Real path → the first path that leads to it, perhaps by symbolic links. */
 async function uniqueFiles(paths: readonly string[]): Promise<Map<string, string>> {
   const byRealPath = new Map<string, string>()
   for (const path of paths) {
@@ -215,25 +223,26 @@ function tableOf(
   return Object.freeze({ routes: Object.freeze(entries), hash: contentHash(entries, settings) })
 }
 
-/** Whether the answers to requests depend on the setting: then it can't be left out. */
+/** Whether decisions depend on the setting at this path of keys, so that a default cannot replace it. */
 function decidesRequests([first, second, third]: readonly string[]): boolean {
   if (['routes', 'shadow', 'methods', 'api', 'api_hosts', 'console'].includes(first ?? '')) return true
   if (first === 'limits') return second === 'max_body'
   return first === 'upstreams' && (third?.startsWith('allow_') === true || third === 'base_path')
 }
 
-/** Bounds the output: further warnings of hosts that overlap add nothing. */
+/** The maximum number of warnings about hosts that overlap: further ones would tell nothing new. */
 const MAX_WARNINGS = 100
 
 /**
- * A named host never falls back to a wildcard: entries of the wildcard's table do not serve it. A table that lists both, or
- * several tables that list the same hosts, say so themselves.
+ * Warns of hosts that a table names and that match a wildcard of another table. A named host never falls back
+ * to a wildcard, so the entries of the wildcard's table do not serve it. A table that lists both is
+ * intentional.
  */
 function hostWarnings(tables: readonly BuiltTable[]): Warning[] {
   const named = tables.flatMap(({ hosts }) => hosts ?? [])
   const served = named.flatMap((table) => table.hosts.map((host) => ({ host, table })))
   const byHost = Map.groupBy(served, ({ host }) => host)
-  const found = [...byHost].flatMap(([host, [first]]): Warning[] => {
+  const warnings = [...byHost].flatMap(([host, [first]]): Warning[] => {
     const wildcard = host.startsWith('*') ? null : wildcardOf(host)
     const others = wildcard === null ? undefined : byHost.get(wildcard)
     const other = others?.find(({ table }) => !table.hosts.includes(host))
@@ -244,5 +253,5 @@ function hostWarnings(tables: readonly BuiltTable[]): Warning[] {
       `does not fall back to a wildcard. To serve it there as well, list ${host} beside ${wildcard}`
     return [{ code: 'shadowed_wildcard', place: first.table.place, message }]
   })
-  return found.slice(0, MAX_WARNINGS)
+  return warnings.slice(0, MAX_WARNINGS)
 }

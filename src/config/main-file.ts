@@ -13,7 +13,10 @@ import { store } from './store-settings.ts'
 import { tenants } from './tenant-settings.ts'
 import { upstreams } from './upstreams.ts'
 
-/** '' is the place without a prefix, written out. Below `/v1` and `/auth`, moved endpoints could be at the path of others. */
+/**
+ * A prefix of built-in paths; '' is none. Below `/v1` or `/auth`, moved endpoints could have the paths of
+ * others.
+ */
 const prefix: ValueParser<string> = (text) => {
   const path = text === '' ? text : staticPath(text)
   if (path instanceof InvalidValue) return path

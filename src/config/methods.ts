@@ -1,11 +1,11 @@
-/** Accepted request methods: IANA's registry and the methods listed under `methods:`. */
+/** The accepted request methods: those in IANA's registry, and those in `methods:`. */
 
 import { InvalidValue, didYouMean } from './invalid-value.ts'
 import type { Section } from './section.ts'
 
 /**
- * IANA's HTTP Method Registry, without `PRI` and `*`, which are registered only to reserve them (RFC 9113, section 3.4;
- * RFC 9110, section 18.2).
+ * IANA's HTTP Method Registry, without `PRI` and `*`, which are registered only to reserve them (RFC 9113,
+ * section 3.4; RFC 9110, section 18.2).
  */
 export const REGISTERED_METHODS: readonly string[] = Object.freeze([
   'ACL',
@@ -49,10 +49,12 @@ export const REGISTERED_METHODS: readonly string[] = Object.freeze([
   'VERSION-CONTROL',
 ])
 
-/** A token (RFC 9110, section 5.6.2). 64 characters is also the limit of the HTTP/1 parser. */
+/**
+ * A token (RFC 9110, section 5.6.2) of at most 64 characters, which is also the limit of the HTTP/1 parser.
+ */
 export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 
-/** In a route table `ANY` matches all methods; the gateway does not serve the others. */
+/** `ANY` matches all methods in a route table; the gateway does not serve the others. */
 const RESERVED = new Set(['ANY', '*', 'PRI', 'CONNECT', 'TRACE'])
 
 export function buildMethods(root: Section): readonly string[] {
@@ -61,8 +63,8 @@ export function buildMethods(root: Section): readonly string[] {
 }
 
 /**
- * Method names are case-sensitive (RFC 9110, section 9.1), but many servers ignore case: names that differ only in case
- * are refused.
+ * Method names are case-sensitive (RFC 9110, section 9.1), but many servers ignore case: names that differ
+ * only in case are refused.
  */
 function readMethod(text: string, seen: Set<string>): string | InvalidValue {
   if (!TOKEN.test(text))
@@ -78,7 +80,7 @@ function readMethod(text: string, seen: Set<string>): string | InvalidValue {
   return text
 }
 
-/** Whether `methods` may have it. */
+/** Whether `methods` may contain the text. */
 export function canBeListed(text: string): boolean {
   return TOKEN.test(text) && !RESERVED.has(text.toUpperCase())
 }

@@ -7,7 +7,7 @@ import { duration, flag, list, map, optional, type Reader, required, text } from
 
 const CALLBACK = '/auth/oidc/callback'
 export const BACKCHANNEL_LOGOUT = '/auth/oidc/backchannel-logout'
-/** RFC 6749, appendix A: visible ASCII without quotes and backslash. */
+/** A scope token (RFC 6749, appendix A): visible ASCII without quotes and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 export type OidcConfig = ReturnType<typeof provider.of>
@@ -26,7 +26,10 @@ const scope: ValueParser<string> = (text) =>
     ? text
     : new InvalidValue('is not one scope: list each by itself, in visible ASCII without " and \\')
 
-/** Compared as text with the provider's own `issuer` (RFC 8414, section 3.3), so it is not normalized. */
+/**
+ * An issuer. It is compared as text with the provider's own `issuer` (RFC 8414, section 3.3), so it is not
+ * normalized.
+ */
 export const issuerUrl: Reader<string> = (text, section) => {
   const url = httpUrl(text)
   if (url === null || /[?#]/.test(text))
@@ -48,13 +51,13 @@ const endpointHost: ValueParser<string> = (text) => {
   return `${url.hostname}:${url.port || '443'}`
 }
 
-/** The schema lists the ways. */
+/** One of the words in the schema. */
 const clientAuth: Reader<ClientAuth> = (text, section) =>
   text !== 'none' && !section.has('client_secret')
     ? new InvalidValue('requires a client_secret: add it, or write none')
     : (text as ClientAuth)
 
-/** https, or http on loopback, which browsers also treat as a secure context. */
+/** A URL with https, or with http on loopback, which browsers also treat as a secure context. */
 const redirectUri: ValueParser<string> = (text) => {
   const url = absoluteUrl(text)
   if (url instanceof InvalidValue) return url
@@ -62,7 +65,11 @@ const redirectUri: ValueParser<string> = (text) => {
   return protocol === 'http:' && !isLoopback(hostname) ? new InvalidValue(INSECURE) : text
 }
 
-/** The path of a redirect URI. @param callback the path of the gateway's endpoint */
+/**
+ * Checks the path and the form of a redirect URI.
+ *
+ * @param callback the path of the gateway's endpoint
+ */
 function callbackUri(callback: string, tenant: string): ValueParser<string> {
   return (text) => {
     const { pathname, href } = new URL(text)
@@ -81,7 +88,7 @@ const absoluteUrl: ValueParser<string> = (text) => {
   return text
 }
 
-/** The form of the `Origin` header (RFC 6454, section 6.2). */
+/** An origin in the form of the `Origin` header (RFC 6454, section 6.2). */
 const pageOrigin: ValueParser<string> = (text) => {
   const url = httpUrl(text)
   if (url === null || text !== url.origin)
@@ -90,7 +97,7 @@ const pageOrigin: ValueParser<string> = (text) => {
   return text
 }
 
-/** A claim that identifies the tenant among several tenants of one provider. */
+/** The claim that distinguishes the users of tenants that share a provider. */
 const tenantClaim = map(
   'A claim whose value the provider gives only to users of this tenant. Required for each tenant that shares issuer and client_id with another. It is checked at sign-in, refresh, remapping and validate, and for provider tokens. A different value gets 401 token_invalid.',
   {
@@ -183,7 +190,7 @@ const provider = map(
   },
   (values, section) => {
     const listed = section.value('scopes')
-    // A list with faulty elements was reported already.
+    // The faults of elements are reported already.
     if (Array.isArray(listed) && listed.length === values.scopes.length && !values.scopes.includes('openid'))
       section.fault('scopes', 'scopes: must include openid, which OpenID Connect requires')
     return Object.freeze(values)
@@ -192,15 +199,19 @@ const provider = map(
 
 export const oidc = optional(provider)
 
-/** @param section that of `oidc` @param prefix that of the sign-in endpoints; '': none */
+/**
+ * @param section the section `oidc`
+ * @param prefix the prefix of the sign-in endpoints; '': none
+ */
 export function checkRedirectUri(section: Section, tenant: string, prefix: string): void {
   section.text('redirect_uri', callbackUri(prefix + CALLBACK, tenant))
 }
 
 /**
- * The address that the provider sends logout tokens to. With the tenant's id, so that it is of one tenant.
+ * The address that the provider sends logout tokens to. It contains the tenant's id, so that each tenant has
+ * its own.
  *
- * @param prefix that of the sign-in endpoints; '': none
+ * @param prefix the prefix of the sign-in endpoints; '': none
  */
 export function backchannelLogoutUri(
   { redirectUri }: OidcConfig,
@@ -211,30 +222,30 @@ export function backchannelLogoutUri(
   return url === null ? null : `${url.origin}${prefix}${BACKCHANNEL_LOGOUT}/${tenant}`
 }
 
-/** Tenants by the client of a provider that they sign in with. */
+/** The tenants by their issuer and client id. */
 export type TenantsByClient = Map<
   string,
   { readonly tenant: string; readonly claimed: boolean; readonly claim: TenantClaim | null }[]
 >
 
 /**
- * Finds tenants that share a client of a provider. A user of one could sign in to the other, so each requires a claim
- * that identifies its users. The fault is reported at the second tenant.
+ * Finds tenants that share a client of a provider. A user of one tenant could sign in to the other, so each
+ * needs a claim that identifies its users. The fault is reported at the second tenant.
  *
- * @param seen the tenants before this one, which is added
+ * @param byClient the tenants before this one, which is added
  */
 export function reportSharedClient(
   section: Section,
   tenant: string,
   oidc: OidcConfig | null,
-  seen: TenantsByClient,
+  byClient: TenantsByClient,
 ): void {
   if (oidc === null || oidc.issuer === '' || oidc.clientId === '') return
-  // A trailing slash makes no different provider.
+  // The same provider with and without a trailing slash.
   const key = JSON.stringify([new URL(oidc.issuer).href.replace(/\/+$/, ''), oidc.clientId])
-  const others = seen.get(key) ?? []
+  const others = byClient.get(key) ?? []
   const { tenantClaim: claim } = oidc
-  // A faulty tenant_claim was reported already.
+  // The fault of a tenant_claim is reported already.
   const claimed = section.has('tenant_claim')
   const unclaimed = others.find((other) => !other.claimed || !claimed)
   const same = others.find((other) => isSameClaim(other.claim, claim))
@@ -248,14 +259,17 @@ export function reportSharedClient(
       'tenant_claim',
       `tenant_claim: tenant ${same.tenant} has the same client_id and the same tenant_claim: give each tenant a claim of its own`,
     )
-  seen.set(key, [...others, { tenant, claimed, claim }])
+  byClient.set(key, [...others, { tenant, claimed, claim }])
 }
 
 function isSameClaim(one: TenantClaim | null, other: TenantClaim | null): boolean {
   return one !== null && one.name === other?.name && one.value === other.value
 }
 
-/** @returns null also for surrounding white space, which URL parsing removes, and for a user name or password */
+/**
+ * @returns null for other schemes, for a user name or password, and for white space, which URL parsing would
+ *   remove
+ */
 export function httpUrl(text: string): URL | null {
   const url = URL.parse(text)
   if (url === null || /\s/.test(text) || !/^https?:$/.test(url.protocol)) return null

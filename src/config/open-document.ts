@@ -1,6 +1,7 @@
 /**
- * Opens a file of the configuration: parses it, and checks it against its JSON Schema: unknown keys, wrong types, missing
- * keys. The `pattern` keywords serve editors only: the builders parse each string and report its fault in detail.
+ * Opens a file of the configuration: parses it, and checks it against its JSON Schema for unknown keys, wrong
+ * types and missing keys. The `pattern` keywords are for editors only: the readers of the settings report the
+ * faults of texts in detail.
  */
 
 import { Ajv, type ErrorObject } from 'ajv'
@@ -13,14 +14,18 @@ import type { FileSchema } from './schema.ts'
 import { Section } from './section.ts'
 import { type IsNeeded, parse } from './yaml-parser.ts'
 
-// Each start compiles the schemas: without the checks and optimizations of the compiler that takes half as long. A test
-// checks the schemas.
+// Each start compiles the schemas. Without the compiler's checks and optimizations, that takes half the time.
+// A test checks the schemas.
 const forSpeed = { validateSchema: false, code: { optimize: false } }
 const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, ...forSpeed })
 ajv.removeKeyword('pattern')
 ajv.addVocabulary(['pattern'])
 
-/** The caller adds the faults of values. Parameters as of `parse`. @param folder base of relative paths in the file */
+/**
+ * The caller adds the faults of values. The other parameters are those of `parse`.
+ *
+ * @param folder the base of relative paths in the file
+ */
 export function openDocument(
   file: string,
   source: Source,
@@ -33,21 +38,21 @@ export function openDocument(
   if (document.root !== null) validate(document, document.root, schema)
   return {
     document,
-    /** Empty if the file is no readable YAML map, which is a fault of the document. */
+    /** The values of the file; empty if it is not a YAML map, which is a fault of the document. */
     root: new Section(document, document.root ?? {}, folder),
   }
 }
 
 /** Adds the faults to the document and marks the faulty entries. */
 function validate(document: Document, root: Data, schema: FileSchema): void {
-  // Ajv keeps what it has compiled.
+  // Ajv caches the compiled schemas.
   const validator = ajv.compile(schema)
   validator(root)
   for (const error of validator.errors ?? []) report(document, root, error)
 }
 
 interface Located {
-  /** The last key of the path that is not a list index, followed by the indexes: `targets[0]`. */
+  /** The last key of the path that is not an index, followed by its indexes: `targets[0]`. */
   readonly label: string
   readonly container: Data | Value[] | null
   readonly key: string
@@ -58,8 +63,8 @@ function report(document: Document, root: Data, error: ErrorObject): void {
   const spot = container === null ? undefined : document.spot(container, key)
   if (error.keyword === 'additionalProperties') {
     const unknown = String(error.params.additionalProperty)
-    const known = Object.keys(error.parentSchema?.properties ?? {})
-    const hint = didYouMean(unknown, known) || ` (known keys: ${known.join(', ')})`
+    const keys = Object.keys(error.parentSchema?.properties ?? {})
+    const hint = didYouMean(unknown, keys) || ` (known keys: ${keys.join(', ')})`
     document.fault(
       document.spot(error.data as Data, unknown)?.key ?? 0,
       `${quote(unknown)} is not a known key${hint}`,
@@ -109,18 +114,21 @@ function describeType(label: string, error: ErrorObject): string {
   if (data === null) return `${label} must be ${expected}${suchAs}, but has no value`
   const advice =
     expected === 'a string' && suchAs === '' && typeof data !== 'object' ? ': put it in quotes' : ''
-  return `${label} must be ${expected}${suchAs}, not ${foundName(schema, data)}${advice}`
+  return `${label} must be ${expected}${suchAs}, not ${typeOf(schema, data)}${advice}`
 }
 
-/** A quantity shows its default, which is within its bounds. A default of no time switches off. */
+/**
+ * The example in a message. For a setting with a unit it is the default, if there is one. `0s` is no example,
+ * because it turns a setting off.
+ */
 function exampleOf({ parentSchema }: ErrorObject): string | undefined {
   const { title, default: value, examples = [] } = parentSchema as JsonSchema
   const candidates = title === undefined ? examples.slice(0, 1) : [value, ...examples]
   return candidates.find((each) => typeof each === 'string' && each !== '0s') as string | undefined
 }
 
-/** What a value of another type than the expected one is. */
-function foundName(expected: unknown, value: unknown): string {
+/** The name of the type of a value that has not the expected type. */
+function typeOf(expected: unknown, value: unknown): string {
   if (expected !== 'integer' || typeof value !== 'number')
     return typeName(Array.isArray(value) ? 'array' : typeof value)
   return Number.isFinite(value) ? 'a number with a fraction' : String(value)
@@ -134,17 +142,17 @@ function keysOf(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** What a JSON Pointer names. */
+/** The entry that a JSON Pointer names. */
 function locate(root: Data, pointer: string): Located {
-  let found: Located = { label: 'the file', container: null, key: '' }
+  let entry: Located = { label: 'the file', container: null, key: '' }
   let value: Value = root
   for (const key of keysOf(pointer)) {
     const container = value as Data | Value[]
-    const label = Array.isArray(container) ? `${found.label}[${key}]` : key.includes(' ') ? quote(key) : key
-    found = { label, container, key }
+    const label = Array.isArray(container) ? `${entry.label}[${key}]` : key.includes(' ') ? quote(key) : key
+    entry = { label, container, key }
     value = (container as Data)[key] ?? null
   }
-  return found
+  return entry
 }
 
 const TYPE_NAMES = new Map([

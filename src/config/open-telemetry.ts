@@ -1,7 +1,8 @@
 /**
- * Tracing by the standard `OTEL_*` variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
- * and …/specs/otel/protocol/exporter/). An empty variable counts as unset, and a value that can't be read as well, with a
- * warning. No warning holds a value.
+ * Tracing by the standard `OTEL_*` variables
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ and
+ * …/specs/otel/protocol/exporter/). An empty variable has the same effect as an unset one, and so has an
+ * invalid value, with a warning. No warning contains a value.
  */
 
 import type { PemUse } from '../../seats-admin/model/pem-text.ts'
@@ -9,9 +10,9 @@ import { type Environment, setVariable } from './environment.ts'
 import { InvalidValue, Undetermined } from './invalid-value.ts'
 import { readPemFile } from './pem.ts'
 
-/** An hour, in ms. */
+/** The longest time in ms: an hour. */
 const MAX_TIME = 3_600_000
-/** Bounds the memory: a span takes at most some 8 KiB, and usually 700 bytes. */
+/** The maximum number of spans that wait. A span takes 700 bytes on average and at most about 8 KiB. */
 const MAX_QUEUE = 65_536
 const BATCH_SIZE = 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE'
 /** The default of the specification of OTLP. */
@@ -28,9 +29,9 @@ const SAMPLERS = [
 ] as const
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** A field value that can be sent (RFC 9110, section 5.5). */
+/** A valid field value (RFC 9110, section 5.5). */
 const HEADER_VALUE = /^[\t -~]*$/
-/** Fields of the exporter itself. */
+/** The fields that the exporter writes itself. */
 const RESERVED = new Set([
   'connection',
   'content-encoding',
@@ -50,7 +51,11 @@ export type TracesConfig = NonNullable<OpenTelemetryConfig['traces']>
 export type BatchConfig = TracesConfig['batches']
 export type SamplerConfig = TracesConfig['sampler']
 
-/** What the `OTEL_*` variables say. @param env as the gateway sees it, `.env` included */
+/**
+ * Reads the `OTEL_*` variables.
+ *
+ * @param env the variables of the process and of `.env`
+ */
 export function readOpenTelemetry(env: Environment) {
   const variables = new Variables(env)
   const isOff =
@@ -58,14 +63,14 @@ export function readOpenTelemetry(env: Environment) {
     variables.choice('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp') === 'none'
   const traces = isOff ? null : tracesOf(variables)
   return Object.freeze({
-    /** Null: no request is traced. */
+    /** The settings of traces; null: no request is traced. */
     traces,
-    /** For the log, at the start. */
+    /** The warnings that the gateway logs when it starts. */
     warnings: Object.freeze(variables.warnings as readonly string[]),
   })
 }
 
-/** Null without an endpoint, and where the exporter would not be as it is meant: without its certificates, say. */
+/** @returns null without an endpoint, and if the exporter could not use its certificates */
 function tracesOf(variables: Variables) {
   const endpoint = endpointOf(variables)
   if (endpoint === null) return null
@@ -75,27 +80,30 @@ function tracesOf(variables: Variables) {
   if (ca === undefined || cert === undefined || key === undefined) return null
   checkProtocol(variables)
   return Object.freeze({
-    /** Where batches are posted: an absolute URL. */
+    /** The absolute URL that batches are sent to. */
     endpoint,
-    /** Name, value, … of headers with each batch; they may be secrets. */
+    /** The headers of each batch as name, value, …. They may contain secrets. */
     headers: Object.freeze(variables.headers(variables.otlp('HEADERS'))),
-    /** ms, of one attempt to send a batch. */
+    /** The time limit of one attempt to send a batch, in ms. */
     timeout: variables.integer(variables.otlp('TIMEOUT'), 10_000, 600_000),
     gzip: variables.choice(variables.otlp('COMPRESSION'), ['none', 'gzip'], 'none') === 'gzip',
-    /** PEM texts, for an endpoint by https. */
+    /** The PEM texts for an https endpoint. */
     ca,
     cert,
     key,
-    /** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`. */
+    /** The attributes in `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`. */
     resource: Object.freeze(resourceOf(variables)),
     sampler: Object.freeze(samplerOf(variables)),
-    /** Whether `traceparent` is read and written; otherwise it passes as other headers do. */
+    /** Whether the gateway reads and writes `traceparent`; otherwise it forwards it like other headers. */
     propagates: propagates(variables),
     batches: Object.freeze(bspOf(variables)),
   })
 }
 
-/** The one for traces is taken as it is; the path of the other is that of a base. */
+/**
+ * The endpoint for traces is the whole URL; the endpoint for all signals is a base, which the path
+ * `/v1/traces` follows.
+ */
 function endpointOf(variables: Variables): string | null {
   const name = variables.otlp('ENDPOINT')
   const text = variables.get(name)
@@ -118,20 +126,20 @@ function checkProtocol(variables: Variables): void {
     )
 }
 
-/** @returns null without one, undefined for one that can't be read */
+/** @returns null: the variable is not set; undefined: the file cannot be read */
 function pemOf(variables: Variables, name: string, use: PemUse): string | null | undefined {
   const variable = variables.otlp(name)
   const file = variables.get(variable)
   if (file === null) return null
   const pem = readPemFile(file, use)
   if (!(pem instanceof InvalidValue)) return pem
-  // What names no file may be a secret that was set by mistake.
+  // A value that names no file may be a secret that was set by mistake: the warning does not show it.
   const named = pem instanceof Undetermined ? 'a file that' : `the file ${JSON.stringify(file)}, which`
   variables.warn(variable, `names ${named} ${pem.message}. Requests are not traced`)
   return undefined
 }
 
-/** Of two names for the service, its own variable counts. */
+/** The attributes of the resource. `OTEL_SERVICE_NAME` replaces a name in `OTEL_RESOURCE_ATTRIBUTES`. */
 function resourceOf(variables: Variables): (readonly [string, string])[] {
   const attributes = variables.pairs('OTEL_RESOURCE_ATTRIBUTES')
   const name = variables.get('OTEL_SERVICE_NAME')
@@ -143,36 +151,36 @@ function propagates(variables: Variables): boolean {
   const name = 'OTEL_PROPAGATORS'
   const text = variables.get(name) ?? 'tracecontext,baggage'
   const names = text.split(',').map((each) => each.trim().toLowerCase())
-  // Baggage passes as any header does.
+  // Baggage is forwarded like other headers.
   if (names.some((each) => !['tracecontext', 'baggage', 'none'].includes(each)))
     variables.warn(name, 'has others than tracecontext and none: they are ignored')
   return names.includes('tracecontext')
 }
 
-/** `OTEL_BSP_*`: the queue of spans and its batches. Times in ms. */
+/** `OTEL_BSP_*`: the queue of spans and its batches. Times are in ms. */
 function bspOf(variables: Variables) {
   const queue = variables.integer('OTEL_BSP_MAX_QUEUE_SIZE', 2048, MAX_QUEUE)
   return {
-    /** Spans that may wait, those being sent included. */
+    /** The maximum number of spans that wait, including those of the current batch. */
     queue,
     delay: variables.integer('OTEL_BSP_SCHEDULE_DELAY', 5000, MAX_TIME),
-    // The default batch may be more than a small queue holds.
+    // A small queue holds fewer spans than the default batch.
     size:
       variables.get(BATCH_SIZE) === null
         ? Math.min(512, queue)
         : variables.integer(BATCH_SIZE, Math.min(512, queue), queue),
-    /** Of a batch with all its attempts. */
+    /** The time limit of a batch with all its attempts. */
     timeout: variables.integer('OTEL_BSP_EXPORT_TIMEOUT', 30_000, MAX_TIME),
   }
 }
 
-/** `OTEL_TRACES_SAMPLER` and its argument. */
+/** The sampler in `OTEL_TRACES_SAMPLER` and its argument. */
 function samplerOf(variables: Variables) {
   const sampler = variables.choice(SAMPLER, SAMPLERS, 'parentbased_always_on')
   return {
-    /** The decision of the caller counts where the trace is continued. */
+    /** Whether the caller decides about traces that the gateway continues. */
     parentBased: sampler.startsWith('parentbased_'),
-    /** Of the traces that begin here, from 0 to 1. */
+    /** The share of the traces that begin here, from 0 to 1. */
     ratio: ratioOf(variables, sampler),
   }
 }
@@ -188,7 +196,7 @@ function ratioOf(variables: Variables, sampler: string): number {
   return 1
 }
 
-/** Reads values of `OTEL_*` variables, and collects warnings about those that can't be read. */
+/** Reads the values of `OTEL_*` variables, and collects warnings about invalid ones. */
 class Variables {
   readonly #env: Environment
   readonly warnings: string[] = []
@@ -201,26 +209,26 @@ class Variables {
     this.warnings.push(`${name} ${fault}`)
   }
 
-  /** Null: unset or empty. */
+  /** The value of a variable; null: it is unset or empty. */
   get(name: string): string | null {
     return setVariable(this.#env, name)
   }
 
-  /** The name of the variable that counts: the one for traces alone before the one for all signals. */
+  /** The name of the variable for traces if it is set, otherwise of the variable for all signals. */
   otlp(name: string): string {
     const own = `OTEL_EXPORTER_OTLP_TRACES_${name}`
     return this.get(own) === null ? `OTEL_EXPORTER_OTLP_${name}` : own
   }
 
-  /** In any case. */
+  /** One of these words, in upper or lower case; the usual one if the value is invalid. */
   choice<C extends string>(name: string, choices: readonly C[], usual: C): C {
     const value = this.get(name)?.toLowerCase() ?? usual
-    const found = choices.find((each) => each === value)
-    if (found === undefined) this.warn(name, `is none of ${choices.join(', ')}: ${usual} is used`)
-    return found ?? usual
+    const choice = choices.find((each) => each === value)
+    if (choice === undefined) this.warn(name, `is none of ${choices.join(', ')}: ${usual} is used`)
+    return choice ?? usual
   }
 
-  /** From 1. */
+  /** A number from 1 to `most`; the usual one if the value is invalid. */
   integer(name: string, usual: number, most: number): number {
     const value = this.get(name)
     if (value === null) return usual
@@ -230,8 +238,8 @@ class Variables {
   }
 
   /**
-   * `key=value,key=value`, percent-encoded. The whole value is ignored where a part of it is malformed (Resource SDK,
-   * "Specifying resource information via an environment variable").
+   * Pairs such as `key=value,key=value`, percent-encoded. If a part is malformed, the whole value is ignored
+   * (Resource SDK, "Specifying resource information via an environment variable").
    */
   pairs(name: string): [string, string][] {
     const parts = (this.get(name) ?? '').split(',').filter((part) => part.trim() !== '')
@@ -241,7 +249,7 @@ class Variables {
     return []
   }
 
-  /** @returns name in lower case, value, … */
+  /** @returns the name in lower case, the value, … of each header */
   headers(name: string): string[] {
     const pairs = this.pairs(name)
     const isHeader = ([key, value]: [string, string]) =>
@@ -252,7 +260,7 @@ class Variables {
   }
 }
 
-/** Null: malformed. */
+/** @returns null for a malformed pair */
 function decodedPair(part: string): [string, string] | null {
   const equals = part.indexOf('=')
   if (equals < 0) return null

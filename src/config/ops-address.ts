@@ -1,6 +1,6 @@
 /**
- * The address of `ops` alone, for health checks. Route tables are not read, and faults of other settings do not count: with
- * a faulty file, a gateway keeps its previous configuration.
+ * The address of `ops`, for health checks. Route tables are not read, and faults of other settings are
+ * ignored: if the file has faults, a gateway keeps its previous configuration.
  */
 
 import { dirname, resolve } from 'node:path'
@@ -13,9 +13,10 @@ import { valuesOf } from './setting.ts'
 import { parse } from './yaml-parser.ts'
 
 /**
- * Reads the address, and the faults of the file that concern it. With such a fault, the address is the default.
+ * Reads the address, and the faults of the file that concern it. With such a fault, the address is the
+ * default.
  *
- * @throws ConfigError for a file that can't be read
+ * @throws ConfigError if the file cannot be read
  */
 export async function readOpsAddress(file: string, env: NodeJS.ProcessEnv) {
   const path = resolve(file)

@@ -9,18 +9,20 @@ export function versionOf(root: string): string {
   return memberOf(join(root, 'package.json'), 'version') ?? 'unknown'
 }
 
-/** The nearest folder above this file that has a `package.json`: sources and compiled files lie at different depths. */
+/**
+ * The nearest parent folder with a `package.json`. The sources and the compiled files have different depths.
+ */
 export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
   return folder
 }
 
-/** Null where the file can't be read or has no such text. */
+/** The text of a member of a JSON file; null: the file cannot be read, or has no such text. */
 export function memberOf(file: string, name: string): string | null {
   try {
-    const found: unknown = JSON.parse(readFileSync(file, 'utf8'))[name]
-    return typeof found === 'string' ? found : null
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))[name]
+    return typeof value === 'string' ? value : null
   } catch {
     return null
   }

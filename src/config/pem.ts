@@ -1,6 +1,7 @@
 /**
- * Reads PEM files of certificates and keys, so that an unreadable or faulty one is a fault of the configuration. So is a
- * certificate outside its time of validity: a peer would refuse it, in the middle of the first request.
+ * Reads PEM files of certificates and keys. A file that is unreadable or invalid is a fault of the
+ * configuration, and so is a certificate outside its validity: otherwise a peer would refuse it during the
+ * first request.
  */
 
 import type { X509Certificate } from 'node:crypto'
@@ -15,10 +16,14 @@ import { schemaAt } from './schema.ts'
 import type { Section } from './section.ts'
 import type { Reader } from './setting.ts'
 
-/** Size limit of a PEM file, in bytes. */
+/** The maximum size of a PEM file, in bytes. */
 const MAX_PEM = 1024 * 1024
 
-/** A reader of the paths of PEM files. @param faultOf returns a further fault of the text, worded to follow the file's name */
+/**
+ * A reader of the paths of PEM files. The value is the text of the file.
+ *
+ * @param faultOf returns a further fault of the text, which follows the file's name; null: there is none
+ */
 export function pem(use: PemUse, faultOf: (pem: string) => string | null = () => null): Reader<string> {
   return (path, { folder }) => {
     const text = readPemFile(resolve(folder, path), use)
@@ -28,11 +33,15 @@ export function pem(use: PemUse, faultOf: (pem: string) => string | null = () =>
   }
 }
 
-/** No message contains the content of a file. @param file an absolute path, or one relative to the working directory */
+/**
+ * Reads a PEM file. No message contains the content of the file.
+ *
+ * @param file an absolute path, or a path relative to the working directory
+ */
 export function readPemFile(file: string, use: PemUse): string | InvalidValue {
   try {
-    const found = statSync(file)
-    if (!found.isFile() || found.size > MAX_PEM)
+    const stat = statSync(file)
+    if (!stat.isFile() || stat.size > MAX_PEM)
       return new InvalidValue('is not a regular file of at most 1 MiB: name a PEM file')
     const text = readPem(readFileSync(file, 'latin1'), use)
     return text instanceof PemFault ? new InvalidValue(text.message) : text
@@ -44,38 +53,48 @@ export function readPemFile(file: string, use: PemUse): string | InvalidValue {
 /** Marks the settings that name PEM files. */
 export const PEM_FILE = { title: 'file' }
 
-/** The paths of the PEM files that a map or a list names, whether the files are faulty or not: for watching. */
+/**
+ * The paths of the PEM files in a map or a list, including files with faults. They are watched for a
+ * correction.
+ */
 export function filesIn(value: Value, schema: JsonSchema): string[] {
   if (typeof value === 'string') return schema.title === PEM_FILE.title ? [value] : []
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, each]) => filesIn(each, schemaAt(schema, [key])))
 }
 
-/** Reads the paths of files with authorities. */
+/** The reader of paths of files with authorities. */
 export const authorities = pem('authorities', (text) => authorityTime(text, Date.now()))
 
-/** Reads the paths of files with our own certificate. */
+/** The reader of paths of files with the gateway's own certificate. */
 export const ownCertificate = pem('certificate', (text) => clientCertificateTime(text, Date.now()))
 
 /**
- * @param pem parsable certificates @param now ms since the epoch
- * @returns the fault of the first certificate, which is that of the key; null when it is valid
+ * @param pem valid PEM certificates
+ * @param now ms since the epoch
+ * @returns the fault of the first certificate, which belongs to the key; null: it is valid
  */
 export function clientCertificateTime(pem: string, now: number): string | null {
   return timesOf(pem, now)[0] ?? null
 }
 
-/** @returns the fault of the first authority when none is valid: files of authorities often hold some old ones */
+/**
+ * @returns the fault of the first authority if none is valid. Files of authorities often contain expired
+ *   ones.
+ */
 export function authorityTime(pem: string, now: number): string | null {
   const faults = timesOf(pem, now)
   return faults.includes(null) ? null : (faults[0] ?? null)
 }
 
-/** Time to renew it, in ms, and as a share of its lifetime: certificates of six days are renewed after four. */
+/**
+ * The time before expiry at which a certificate should be renewed, in ms, and as a maximum share of its
+ * lifetime: a certificate for six days is renewed after four.
+ */
 const SOON = 30 * 24 * 60 * 60 * 1000
 const LAST_SHARE = 1 / 3
 
-/** A certificate's time of validity, in ms since the epoch. */
+/** The validity of a certificate, in ms since the epoch. */
 export interface Validity {
   readonly from: number
   readonly until: number
@@ -85,14 +104,14 @@ export function validityOf({ validFrom, validTo }: Pick<X509Certificate, 'validF
   return { from: Date.parse(validFrom), until: Date.parse(validTo) }
 }
 
-/** From when on a certificate is to be renewed, in ms since the epoch. */
+/** The time after which a certificate should be renewed, in ms since the epoch. */
 export function renewalOf({ from, until }: Validity): number {
   return until - Math.min(SOON, (until - from) * LAST_SHARE)
 }
 
 /**
- * The certificate of a file that is to be renewed first; null without one. A certificate and its intermediates are all
- * needed; of authorities that have expired, valid ones have taken the place.
+ * The validity of the certificate in a file that must be renewed first; null: there is none. A certificate
+ * needs all its intermediates. Authorities that have expired are ignored, because valid ones replace them.
  */
 export function firstDue(all: readonly Validity[], areAuthorities: boolean, now: number): Validity | null {
   const valid = areAuthorities ? all.filter(({ until }) => until > now) : all
@@ -100,7 +119,12 @@ export function firstDue(all: readonly Validity[], areAuthorities: boolean, now:
   return first
 }
 
-/** Warns of a certificate that expires soon. @param key `cert`, or that of authorities @param pem parsable certificates; null: none */
+/**
+ * Warns of a certificate that expires soon.
+ *
+ * @param key `cert`, or the key of a file with authorities
+ * @param pem valid PEM certificates; null: none
+ */
 export function warnOfTime(section: Section, key: string, pem: string | null): void {
   if (pem === null) return
   const now = Date.now()
@@ -110,7 +134,11 @@ export function warnOfTime(section: Section, key: string, pem: string | null): v
     section.warn(key, 'certificate_expires', `${key}: the certificate expires on ${day}: renew it`)
 }
 
-/** The day on which a certificate expires, where it is soon; null: it is not. @param now ms since the epoch */
+/**
+ * The day on which a certificate expires; null: it is not due for renewal.
+ *
+ * @param now ms since the epoch
+ */
 export function soon(validity: Validity, now: number): string | null {
   return now > renewalOf(validity) ? day(validity.until) : null
 }

@@ -28,7 +28,7 @@ import { spaceId } from './space-settings.ts'
 export interface RequestPattern {
   readonly method: string
   readonly path: string
-  /** As of a table; none: every host. */
+  /** The hosts in the form that tables have; an empty list: every host. */
   readonly hosts: readonly string[]
 }
 
@@ -108,7 +108,9 @@ const assertion = map(
   assertionOf,
 )
 
-/** `host`: canonical, perhaps with `*.` for one label; null: every host. */
+/**
+ * An assertion about all requests. `host` is canonical, perhaps with `*.` for one label; null: every host.
+ */
 export type PolicyAssertion = { readonly place: Place; readonly host: string | null } & (
   | { readonly kind: 'only'; readonly seats: readonly string[]; readonly may: RequestPattern }
   | { readonly kind: 'public'; readonly patterns: readonly RequestPattern[] }
@@ -138,14 +140,14 @@ export async function readPolicyFile(path: string, env: NodeJS.ProcessEnv) {
     file: path,
     tenant,
     tenantPlace: root.source('tenant').place,
-    /** Null: those of the store. */
+    /** The Seats of the file; null: those in the store. */
     seats: seats === null ? null : [...seats].map(([name, lists]) => ({ name, ...lists })),
     cases,
     assertions: assert.flatMap((each) => each ?? []),
   }
 }
 
-/** @returns null for an assertion that is neither of the two kinds, which is a fault */
+/** @returns null for an assertion of neither kind, which is a fault */
 function assertionOf(
   { host, only, may, public: patterns }: ValuesOf<typeof assertionFields>,
   section: Section,
@@ -166,7 +168,10 @@ function requestLine(line: string): RequestPattern | InvalidValue {
   return new InvalidValue('is not "METHOD /path" with exactly one space')
 }
 
-/** As `routes` and `diff` print it, with hosts. A final `**` is a `*`, as in a route table; any other `*` stands for one segment. */
+/**
+ * A pattern in the form that `routes` and `diff` print, with hosts. A final `**` has the meaning of `*` in a
+ * route table; any other `*` stands for one segment.
+ */
 function requestPattern(value: string): RequestPattern | InvalidValue {
   const [, method = '', listed = '', path = ''] = /^(\S+) +(?:([^\s/]+) *)?(\/\S*)$/.exec(value) ?? []
   if (path === '') return new InvalidValue('is not "METHOD /path", or "METHOD HOST,HOST/path"')

@@ -1,5 +1,5 @@
 /**
- * One file of the configuration as plain data, with the location of every key and value and the faults found so far.
+ * One file of the configuration as plain data, with the location of each key and value, and the faults.
  */
 
 import type { LineCounter } from 'yaml'
@@ -7,16 +7,16 @@ import type { Place } from '../model/route.ts'
 import type { Fault, Warning, WarningCode } from './faults.ts'
 
 export type Value = string | number | boolean | null | Value[] | Data
-/** Without a prototype: `__proto__` is a key like any other. */
+/** A map without a prototype, in which `__proto__` is a key like any other. */
 export type Data = { [key: string]: Value }
 
-/** The offsets of an entry of a map or list in the text, and the state of its value. */
+/** The offsets of an entry of a map or a list in the text, and the state of its value. */
 export interface Spot {
   readonly key: number
   readonly value: number
-  /** The source text when it differs from the value: it contains variables, or is an alias. Otherwise null. */
+  /** The text before replacement, for a value with variables or an alias; null: it equals the value. */
   readonly written: string | null
-  /** A fault of this value was reported: the value must not be used. */
+  /** Whether a fault of the value is reported: then the value must not be used. */
   faulty: boolean
 }
 
@@ -24,13 +24,13 @@ export interface Spot {
 export type Spots = Map<string, Spot>
 
 export class Document {
-  /** The path to display. */
+  /** The path that messages show. */
   readonly file: string
   readonly faults: Fault[] = []
   readonly warnings: Warning[] = []
-  /** Null when the file is not a YAML map; `faults` holds the reason. */
+  /** The values; null: the file is not a YAML map, and `faults` has the reason. */
   root: Data | null = null
-  /** Values that depend on the machine are left out without a fault, unless they are needed. */
+  /** Whether values that depend on the machine are left out without a fault, unless they are needed. */
   readonly anywhere: boolean
   readonly #lines: LineCounter
   readonly #spots = new Map<object, Spots>()
@@ -50,7 +50,7 @@ export class Document {
     return this.#spots.get(container)?.get(key)
   }
 
-  /** Registers a map or a list. The caller fills in the entries. */
+  /** Registers a map or a list. The caller adds its entries. */
   register(container: object): Spots {
     const spots: Spots = new Map()
     this.#spots.set(container, spots)

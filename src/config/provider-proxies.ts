@@ -1,8 +1,9 @@
 /**
- * The HTTP proxy by which identity providers and other issuers are asked, as the environment names it: `HTTPS_PROXY` and
- * `NO_PROXY`, in lower case too. `HTTP_PROXY` has no use: plain http is for loopback alone. No specification describes these
- * variables: the meaning is curl's (https://everything.curl.dev/usingcurl/proxies/env.html), and as in Go
- * (net/http.ProxyFromEnvironment), loopback is asked directly. Nothing else is asked by a proxy.
+ * The HTTP proxy for requests to identity providers and other issuers: the environment variables
+ * `HTTPS_PROXY` and `NO_PROXY`, also in lower case. No other request uses a proxy. `HTTP_PROXY` is not read,
+ * because plain http is for loopback only. No specification describes these variables: their meaning is that
+ * of curl (https://everything.curl.dev/usingcurl/proxies/env.html). As in Go (net/http.ProxyFromEnvironment),
+ * requests to loopback addresses use no proxy.
  */
 
 import { BlockList, isIP } from 'node:net'
@@ -11,23 +12,23 @@ import { type Environment, setVariable } from './environment.ts'
 import type { Fault } from './faults.ts'
 import type { SettingSource } from './section.ts'
 
-/** A proxy that opens connections by CONNECT (RFC 9110, section 9.3.6). */
+/** A proxy that opens connections with CONNECT (RFC 9110, section 9.3.6). */
 export interface ProviderProxy {
-  /** The variable that names it. */
+  /** The variable that names the proxy. */
   readonly variable: string
-  /** Without brackets. */
+  /** The host name or the address, without brackets. */
   readonly host: string
   readonly port: number
-  /** TLS to the proxy itself. */
+  /** Whether the connection to the proxy uses TLS. */
   readonly tls: boolean
   /** The value of `Proxy-Authorization`, a secret; null: the URL has no user. */
   readonly authorization: string | null
 }
 
 export interface ProviderProxies {
-  /** For https:// addresses; null: they are asked directly. */
+  /** The proxy for https URLs; null: there is none. */
   readonly https: ProviderProxy | null
-  /** Hosts that are asked directly, as `NO_PROXY` has them. */
+  /** The hosts that are reached without a proxy, in the form of `NO_PROXY`. */
   readonly except: readonly string[]
 }
 
@@ -36,8 +37,8 @@ export const NO_PROXIES: ProviderProxies = Object.freeze({ https: null, except: 
 /**
  * No message contains a value.
  *
- * @param env as the gateway sees it, `.env` included
- * @param issuers of the configuration; without one the variables are not read
+ * @param env the variables of the process and of `.env`
+ * @param issuers the issuers in the configuration. Without an issuer, the variables are not read.
  */
 export function readProviderProxies(
   env: Environment,
@@ -47,12 +48,12 @@ export function readProviderProxies(
   if (first === undefined) return { proxies: NO_PROXIES, faults: [] }
   const faults: Fault[] = []
   const read = (name: string) => {
-    const found = variable(env, name)
-    if (found === null) return null
-    const proxy = proxyOf(found.name, found.value)
+    const proxyVariable = variable(env, name)
+    if (proxyVariable === null) return null
+    const proxy = proxyOf(proxyVariable.name, proxyVariable.value)
     if (typeof proxy !== 'string') return proxy
-    const advice = `Correct the environment variable ${found.name}, or unset it`
-    faults.push({ place: first.place, message: `${first.key}: ${found.name} ${proxy}. ${advice}.` })
+    const advice = `Correct the environment variable ${proxyVariable.name}, or unset it`
+    faults.push({ place: first.place, message: `${first.key}: ${proxyVariable.name} ${proxy}. ${advice}.` })
     return null
   }
   const excepted = variable(env, 'NO_PROXY')?.value.toLowerCase() ?? ''
@@ -63,7 +64,10 @@ export function readProviderProxies(
   return { proxies: Object.freeze(proxies), faults }
 }
 
-/** The lower-case name first, as in curl. An empty variable counts as unset. */
+/**
+ * The variable with the lower-case name, or else with the upper-case one, as in curl. An empty variable
+ * counts as unset.
+ */
 function variable(env: Environment, name: string): { name: string; value: string } | null {
   for (const each of [name.toLowerCase(), name]) {
     const value = setVariable(env, each)
@@ -74,7 +78,7 @@ function variable(env: Environment, name: string): { name: string; value: string
 
 const FORM = 'is not http://host:port or https://host:port, perhaps with user:password@ before the host'
 
-/** @returns a text that says what is wrong, without the value */
+/** @returns for an invalid value, the fault as a text without the value */
 function proxyOf(variable: string, value: string): ProviderProxy | string {
   const url = URL.parse(value.includes('://') ? value : `http://${value}`)
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return FORM
@@ -89,7 +93,11 @@ function proxyOf(variable: string, value: string): ProviderProxy | string {
   return Object.freeze({ variable, host, port, tls, authorization })
 }
 
-/** RFC 7617. @returns undefined for credentials that cannot be sent */
+/**
+ * The value of `Proxy-Authorization` (RFC 7617).
+ *
+ * @returns null without credentials; undefined for credentials that cannot be sent
+ */
 function authorizationOf({ username, password }: URL): string | null | undefined {
   if (username === '' && password === '') return null
   try {
@@ -102,17 +110,20 @@ function authorizationOf({ username, password }: URL): string | null | undefined
   }
 }
 
-/** Without credentials: `http://proxy.example:3128`. */
+/** The URL without credentials: `http://proxy.example:3128`. */
 export function proxyUrl({ host, port, tls }: ProviderProxy): string {
   return `${tls ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`
 }
 
-/** The proxy as messages have it, without credentials. */
+/** The proxy in messages, without credentials. */
 export function proxyText(proxy: ProviderProxy): string {
   return `the proxy ${proxyUrl(proxy)} of ${proxy.variable}`
 }
 
-/** Null: the endpoint is asked directly, as each on this machine is: a proxy would ask its own. */
+/**
+ * The proxy for an endpoint; null: none. A loopback address uses none: to a proxy, it would mean the proxy's
+ * own machine.
+ */
 export function proxyFor(
   { protocol, hostname, port }: Pick<URL, 'protocol' | 'hostname' | 'port'>,
   { https, except }: ProviderProxies,
@@ -126,7 +137,10 @@ export function proxyFor(
   return isDirect ? null : https
 }
 
-/** An entry of NO_PROXY: `*`, a domain with all that is below it, an address, a block of addresses; perhaps with a port. */
+/**
+ * Whether an entry of NO_PROXY covers a host. It is `*`, a domain with its subdomains, an address or a block,
+ * perhaps with a port.
+ */
 function covers(entry: string, host: string, port: number): boolean {
   if (entry === '*') return true
   const [name, of] = splitPort(entry)
@@ -138,11 +152,11 @@ function covers(entry: string, host: string, port: number): boolean {
   return bare !== '' && (host === bare || host.endsWith(`.${bare}`))
 }
 
-/** `[::1]:8443`, `host:8443`; an address of IPv6 without brackets has no port. */
+/** Splits `[::1]:8443` or `host:8443`. An IPv6 address without brackets has no port. */
 function splitPort(entry: string): [name: string, port: number | null] {
-  const found = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry)
-  if (found === null) return [entry, null]
-  const [, bracketed, plain = '', port] = found
+  const match = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry)
+  if (match === null) return [entry, null]
+  const [, bracketed, plain = '', port] = match
   return [bracketed ?? plain, port === undefined ? null : Number(port)]
 }
 

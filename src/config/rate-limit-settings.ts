@@ -8,7 +8,7 @@ import { choice, count, list, map, mapOf, optional, required, type Setting, text
 
 const MAX_LIMIT = 1_000_000_000
 const MAX_LIMITS = 64
-/** It becomes a label of metrics and a String of structured fields. */
+/** The syntax of a name, which is a label of metrics and a String of structured fields (RFC 9651). */
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/
 /** Takes the place of a faulty limit, and is never served. */
 const STRICTEST = { limit: 1, window: 3_600_000 }
@@ -58,7 +58,7 @@ export function buildRateLimits(
   )
 }
 
-/** `1000/h`. */
+/** Reads a limit such as `1000/h`. */
 function readPerWindow(text: string) {
   const [, digits, unit = ''] = /^([1-9][0-9]*)\/(.*)$/.exec(text) ?? []
   const window = WINDOWS.get(unit)
@@ -72,7 +72,7 @@ function readPerWindow(text: string) {
     : { limit, window }
 }
 
-/** The limits that a table or a route names. Empty: it has none. */
+/** The limits that a table or a route names; null: it names none; empty: it has no limit. */
 export function namedRateLimits(
   description: string,
   limits: ReadonlyMap<string, RateLimit>,

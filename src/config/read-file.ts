@@ -1,27 +1,30 @@
 /**
- * Reads one file of the configuration as UTF-8 text, or returns the fault. Reading never waits for the writer of a FIFO
- * and is bounded by MAX_FILE.
+ * Reads one file of the configuration as UTF-8 text, or returns its fault. The reading never waits for the
+ * writer of a FIFO, and is limited to MAX_FILE.
  */
 
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Size limit of one file, in bytes. */
+/** The maximum size of one file, in bytes. */
 export const MAX_FILE = 16 * 1024 * 1024
 
-/** The text, or a fault. `line` and `column` count from 1; both are 1 when the file can't be opened. */
+/** The text, or a fault. `line` and `column` begin at 1; both are 1 if the file cannot be opened. */
 export type Source =
   | { readonly text: string }
   | { readonly line: number; readonly column: number; readonly message: string }
 
-/** @param advice what to do about an invisible character @param missing what to do where there is no file */
+/**
+ * @param advice what to do about an invisible character
+ * @param missing what to do if there is no file
+ */
 export async function readSource(path: string, advice = IN_YAML, missing = MISSING): Promise<Source> {
   const bytes = await readBytes(path, missing)
   return typeof bytes === 'string' ? { line: 1, column: 1, message: bytes } : decode(bytes, advice)
 }
 
-/** As `readSource`, of bytes that are there already: those of standard input. */
+/** The same as `readSource` for bytes from standard input. */
 export function sourceOf(bytes: Buffer): Source {
   return bytes.length > MAX_FILE ? { line: 1, column: 1, message: TOO_LARGE } : decode(bytes, IN_YAML)
 }
@@ -34,7 +37,7 @@ async function readBytes(path: string, missing: string): Promise<Buffer | string
     if (stat.isDirectory()) return 'is a folder, not a file: name a file'
     if (!stat.isFile()) return 'is not a regular file: name a file'
     if (stat.size > MAX_FILE) return TOO_LARGE
-    // One extra byte detects a file that grows while it is read.
+    // One byte more than the size, to detect a file that grows during the reading.
     const bytes = Buffer.alloc(stat.size + 1)
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
     return bytesRead === stat.size ? bytes.subarray(0, bytesRead) : 'changed while it was read: try again'
@@ -58,8 +61,9 @@ function reason(error: unknown, missing: string): string {
 }
 
 /**
- * Characters that an editor hides or shows differently from what a parser reads: control characters, line breaks that
- * YAML and editors disagree on (a lone CR, NEL, U+2028, U+2029), and bidirectional controls.
+ * Characters that editors hide or show differently from what a parser reads: control characters, line breaks
+ * that YAML and editors treat differently (a CR alone, NEL, U+2028, U+2029), and bidirectional controls. With
+ * them, a reviewer could see another permission than the gateway reads.
  */
 export const UNREADABLE = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 const HIDDEN = new RegExp(`${UNREADABLE.source}|\\r(?!\\n)`)
@@ -70,7 +74,7 @@ const NUL_ADVICE = 'save the file as UTF-8, or remove the character'
 
 function decode(bytes: Buffer, advice: string): Source {
   if (!isUtf8(bytes)) {
-    // Decoding replaces what is invalid, so that the text encodes differently from there on.
+    // Decoding replaces invalid bytes: the first byte that differs after encoding is the invalid one.
     const encoded = Buffer.from(bytes.toString())
     const invalid = bytes.findIndex((byte, at) => byte !== encoded[at])
     const before = new TextDecoder().decode(bytes.subarray(0, invalid), { stream: true })

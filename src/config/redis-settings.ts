@@ -1,4 +1,4 @@
-/** Parses the URL of `redis:`. It may contain secrets: no message shows a value. */
+/** Parses the URL of `redis:`. It may contain secrets, so no message shows a value. */
 
 import { resolve } from 'node:path'
 import { isPair } from '../../seats-admin/model/pem-text.ts'
@@ -6,7 +6,7 @@ import type { Address } from './addresses.ts'
 import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
 import { readPemFile } from './pem.ts'
 
-/** A Redis or Valkey: cache and messenger of a fleet. */
+/** The servers of Redis or Valkey: the cache and the message bus of a fleet. */
 export type RedisConfig = Exclude<ReturnType<typeof redisUrl>, InvalidValue>
 type Mode = 'single' | 'sentinel' | 'cluster'
 
@@ -26,11 +26,11 @@ const PARAMETERS = new Set(['prefix', 'ca', 'cert', 'key', 'sentinel_username', 
 const SHAPE = /^([a-z+-]+):\/\/(?:([^@/?#]*)@)?([^@/?#]+)(\/[^?#]*)?(?:\?([^#]*))?$/
 
 /**
- * `redis://[user:password@]host[:port][/db]`, `rediss://…` for TLS; `redis+sentinel://host:port,host:port/master[/db]`,
- * `redis+cluster://host:port,host:port`. Parameters: `prefix` of all keys, `ca`, `cert`, `key` (PEM files, for TLS),
- * `sentinel_username`, `sentinel_password`.
+ * `redis://[user:password@]host[:port][/db]`, `rediss://…` for TLS;
+ * `redis+sentinel://host:port,host:port/master[/db]`, `redis+cluster://host:port,host:port`. Parameters:
+ * `prefix` of all keys, `ca`, `cert`, `key` (PEM files, for TLS), `sentinel_username`, `sentinel_password`.
  *
- * @param folder base of relative paths
+ * @param folder the base of relative paths
  */
 export function redisUrl(text: string, folder: string) {
   const [, scheme = '', user = '', hosts = '', path = '', query = ''] = SHAPE.exec(text) ?? []
@@ -50,7 +50,7 @@ export function redisUrl(text: string, folder: string) {
   if (options instanceof InvalidValue) return options
   return Object.freeze({
     ...kind,
-    /** The server; the sentinels; some nodes of the cluster. */
+    /** The server, the sentinels, or some nodes of the cluster. */
     nodes: Object.freeze(nodes as Address[]),
     ...selected,
     ...credentials,
@@ -67,7 +67,7 @@ function node(text: string, defaultPort: number): Address | InvalidValue {
   return Object.freeze({ host, port: Number(port ?? defaultPort) })
 }
 
-/** @returns `master`: its name, for sentinels */
+/** @returns the number of the database; `master`: the name of the primary, for sentinels only */
 function database(mode: Mode, path: string) {
   const parts = path.split('/').slice(1)
   const master = mode === 'sentinel' ? (parts.shift() ?? '') : null
@@ -93,20 +93,23 @@ function login(user: string) {
   }
 }
 
-/** The name is not shown where it may be a part of a password: an `@` follows one that is not percent-encoded. */
+/**
+ * After a password that is not percent-encoded, the query contains an `@`: then the name may be a part of it,
+ * and is not shown.
+ */
 function unknownParameter(name: string, query: string): string {
   const shown = query.includes('@') ? '' : `, ${quote(name)}`
   return `has an unknown parameter${shown}: the known ones are ${[...PARAMETERS].join(', ')}`
 }
 
-/** Parameters that name PEM files. */
+/** The parameters that name PEM files, and their content. */
 const FILES = { ca: 'authorities', cert: 'certificate', key: 'key' } as const
 
-/** @returns PEM texts; null: the parameter is not there */
-function readFiles(given: URLSearchParams, query: string, folder: string) {
+/** @returns the PEM texts; null: the URL does not have the parameter */
+function readFiles(params: URLSearchParams, query: string, folder: string) {
   const texts: Record<keyof typeof FILES, string | null> = { ca: null, cert: null, key: null }
   for (const name of ['ca', 'cert', 'key'] as const) {
-    const path = given.get(name)
+    const path = params.get(name)
     if (path === null) continue
     const text = readPemFile(resolve(folder, path), FILES[name])
     if (text instanceof InvalidValue) return ofFile(name, shownFile(path, query), text)
@@ -118,7 +121,7 @@ function readFiles(given: URLSearchParams, query: string, folder: string) {
     : new InvalidValue('has a key that does not match its cert: name the key of this certificate')
 }
 
-/** As `unknownParameter`: it may be a part of a password. */
+/** The file, unless it may be a part of a password; see `unknownParameter`. */
 function shownFile(path: string, query: string): string {
   return query.includes('@') ? 'a file that' : `the file ${JSON.stringify(path)}, which`
 }
@@ -129,28 +132,28 @@ function ofFile(name: string, file: string, fault: InvalidValue): InvalidValue {
 }
 
 function parameters(query: string, tls: boolean, folder: string) {
-  const given = new URLSearchParams(query)
-  for (const name of given.keys()) {
+  const params = new URLSearchParams(query)
+  for (const name of params.keys()) {
     if (!PARAMETERS.has(name)) return new InvalidValue(unknownParameter(name, query))
-    if (given.getAll(name).length > 1) return new InvalidValue(`has the parameter ${name} twice: remove one`)
+    if (params.getAll(name).length > 1) return new InvalidValue(`has the parameter ${name} twice: remove one`)
   }
-  const file = Object.keys(FILES).find((name) => given.has(name))
+  const file = Object.keys(FILES).find((name) => params.has(name))
   if (file !== undefined && !tls)
     return new InvalidValue(
       `has the parameter ${file}, which requires TLS: write rediss://, or remove the parameter`,
     )
-  if (given.has('cert') !== given.has('key'))
+  if (params.has('cert') !== params.has('key'))
     return new InvalidValue('has one of cert and key: set both or neither')
-  const tlsFiles = readFiles(given, query, folder)
+  const tlsFiles = readFiles(params, query, folder)
   if (tlsFiles instanceof InvalidValue) return tlsFiles
-  const prefix = given.get('prefix') ?? 'seatgate:'
+  const prefix = params.get('prefix') ?? 'seatgate:'
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))
     return new InvalidValue('has a prefix that is not 1 to 64 letters, digits and . _ : -')
   return {
-    /** Of every key and channel. */
+    /** The prefix of each key and channel. */
     prefix,
     ...tlsFiles,
-    sentinelUsername: given.get('sentinel_username'),
-    sentinelPassword: given.get('sentinel_password'),
+    sentinelUsername: params.get('sentinel_username'),
+    sentinelPassword: params.get('sentinel_password'),
   }
 }

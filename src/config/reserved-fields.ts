@@ -1,9 +1,9 @@
-/** Reads the names of header fields, and tells those that no setting may take for a purpose of its own. */
+/** The names of header fields, and the ones that settings cannot use. */
 
 import { OWN_CREDENTIAL_FIELDS } from '../model/principal.ts'
 import { InvalidValue } from './invalid-value.ts'
 
-/** Fields with another meaning, credentials, and those that the gateway drops, writes or takes for itself. */
+/** The fields with another meaning, with credentials, or that the gateway itself drops, writes or reads. */
 const RESERVED = new Set([
   ...OWN_CREDENTIAL_FIELDS,
   'authorization',
@@ -41,12 +41,12 @@ const RESERVED = new Set([
 const RESERVED_PREFIX =
   /^(?:accept|access-control-|cache-|client-cert|content-|grpc-|if-|proxy-|sec-|trace|www-|x-(?:accel|api-key|client-ip|cluster-client-ip|envoy|forwarded|host|http-|method-|original|override|real-ip|remote-|request-id|rewrite|scheme|script-name|seatgate|sendfile|url-|waws))/
 
-/** @param name in lower case */
+/** @param name the name of a field in lower case */
 export function isReservedField(name: string): boolean {
   return RESERVED.has(name) || RESERVED_PREFIX.test(name)
 }
 
-/** @returns in lower case */
+/** @returns the name in lower case */
 export function headerName(text: string): string | InvalidValue {
   return /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(text)
     ? text.toLowerCase()

@@ -38,12 +38,13 @@ export const seatsFile = file('Seatgate Seats', 'The Seats of one tenant, in a f
 export type SeatsFile = Awaited<ReturnType<typeof readSeatsFile>>
 
 export interface SeatOfFile extends SeatInput {
-  /** The former name of a Seat that is renamed. */
+  /** The former name of a renamed Seat. */
   readonly was?: string
 }
 
 /**
- * @param source the content of what is no file; `name` is its name in messages then
+ * @param name the path of the file, or the name of `source` in messages
+ * @param source the content, if it is not from a file
  * @throws ConfigError with every fault of the file
  */
 export async function readSeatsFile(name: string, env: NodeJS.ProcessEnv, source?: Source) {

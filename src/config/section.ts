@@ -1,6 +1,5 @@
 /**
- * Typed access to one map of a document. An invalid value becomes a fault at its location, and its default takes its
- * place, so that further faults are found.
+ * Access to the values of one map of a document. A value that a parser refuses becomes a fault at its place.
  */
 
 import type { Place } from '../model/route.ts'
@@ -9,7 +8,7 @@ import { isVariable, variablesIn } from './environment.ts'
 import { InvalidValue, quote, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
 
-/** Where a setting is written, for a message about a fault that appears only when the setting is used. */
+/** The place of a setting, for messages about faults that appear only when the setting is used. */
 export type SettingSource = ReturnType<Section['source']>
 
 export class Section {
@@ -17,7 +16,7 @@ export class Section {
   readonly folder: string
   readonly #document: Document
   readonly #data: Data
-  /** The beginning of the names of the keys: `tenants.acme.`; '' for the whole file. */
+  /** The prefix of the names of the keys, such as `tenants.acme.`; '' for the whole file. */
   readonly #path: string
   /** The offset of the map in the text. */
   readonly #offset: number
@@ -38,17 +37,17 @@ export class Section {
     return key in this.#data
   }
 
-  /** The parsed value; undefined when it is absent or was reported as faulty. */
+  /** The value; undefined: it is absent, or its fault is reported. */
   value(key: string): Value | undefined {
     return this.#validValue(this.#data, key)
   }
 
-  /** @returns undefined when the value is absent or faulty */
+  /** @returns undefined if the value is absent or has a fault */
   text<T>(key: string, read: ValueParser<T>): T | undefined {
     return this.#read(this.#data, key, key, read)
   }
 
-  /** A list of strings without the faulty ones; empty when it is absent. */
+  /** The values of a list of strings, without those that have a fault; empty if the list is absent. */
   texts<T>(key: string, read: ValueParser<T>): T[] {
     const list = this.value(key)
     if (!Array.isArray(list)) return []
@@ -58,7 +57,7 @@ export class Section {
     })
   }
 
-  /** The schema checks type and bounds. */
+  /** The number, whose type and bounds the validator checks; undefined: it is absent or has a fault. */
   number(key: string): number | undefined {
     const value = this.value(key)
     return typeof value === 'number' ? value : undefined
@@ -68,7 +67,7 @@ export class Section {
     return this.value(key) === true
   }
 
-  /** The map under a key; an empty one when it is absent or not a map. */
+  /** The map under a key; empty if it is absent or not a map. */
   section(key: string): Section {
     const value = this.value(key)
     const data: Data =
@@ -77,7 +76,7 @@ export class Section {
     return new Section(this.#document, data, this.folder, `${this.#path}${key}.`, offset)
   }
 
-  /** A list of maps. Elements that are no maps were reported as faulty. */
+  /** The maps of a list. The faults of other elements are reported already. */
   sections(key: string): Section[] {
     const list = this.value(key)
     if (!Array.isArray(list)) return []
@@ -105,8 +104,8 @@ export class Section {
   }
 
   /**
-   * Warns of secrets in the file itself, and of those that another program may take for another value: of the value, or of
-   * the elements of the list. No message contains a secret.
+   * Warns of secrets that the file itself contains, and of secrets that other programs may read differently:
+   * the value, or the elements of the list. No message contains a secret.
    */
   warnOfSecrets(key: string): void {
     const value = this.value(key)
@@ -136,17 +135,17 @@ export class Section {
     this.#document.fault(this.offsetOf(key), message)
   }
 
-  /** Offset of the key in the text. */
+  /** The offset of the key in the text. */
   offsetOf(key: string): number {
     return this.#document.spot(this.#data, key)?.key ?? 0
   }
 
-  /** Where a setting is written. */
+  /** The place of a setting. */
   source(key: string) {
     return this.#sourceOf(this.#data, key, key)
   }
 
-  /** Where the elements of a list are written. */
+  /** The places of the elements of a list. */
   sources(key: string): SettingSource[] {
     const list = this.value(key)
     if (!Array.isArray(list)) return []
@@ -157,12 +156,14 @@ export class Section {
     const spot = this.#document.spot(container, key)
     const written = spot?.written ?? ''
     return Object.freeze({
-      /** `store`, `limits.connections`. */
+      /** The name with its path, such as `limits.connections`. */
       key: this.#path + label,
-      /** The beginning of the file for a setting that is left out. */
+      /** The place of the value; for a setting that is left out, the beginning of the file. */
       place: this.#document.place(spot?.value ?? 0),
       isDefault: spot === undefined,
-      /** Names of the environment variables that the value contains. Never their values, which may be secrets. */
+      /**
+       * The names of the environment variables in the value. Their values may be secrets, and are left out.
+       */
       variables: Object.freeze(variablesIn(written)),
       /** Whether the value is one variable and nothing else. */
       isVariable: isVariable(written),
@@ -190,17 +191,20 @@ export class Section {
   }
 }
 
-/** What is made from a variable's value is not shown either. */
+/** The correction contains parts of the value, so it is not shown for the value of a variable. */
 function correctionOf(invalid: InvalidValue, spot: Spot): string {
   return invalid.confidential || spot.written !== null ? '' : invalid.correction
 }
 
-/** The value as written in the file. A variable's value is never shown: a wrong variable may hold a secret. */
+/**
+ * The value as it is in the file. The value of a variable is never shown, because a wrong variable may
+ * contain a secret.
+ */
 function displayValue(invalid: InvalidValue, value: string, spot: Spot): string {
   return invalid.confidential ? 'the value' : quote(spot.written ?? value)
 }
 
-/** What a secret has that may not be meant as a part of it; null: nothing. */
+/** Characters around or inside a secret that may not be intended as a part of it; null: none. */
 function wrappingOf(secret: string): readonly [has: string, it: 'it' | 'them'] | null {
   if (/^\s|\s$/.test(secret)) return ['begins or ends with white space, which counts', 'it']
   if (/^(["'`]).*\1$/s.test(secret)) return ['is in quotes, which count', 'them']

@@ -1,7 +1,8 @@
 /**
- * The language in which the keys of configuration files are declared. A declaration gives the JSON Schema that editors and
- * the validator use, the type of the built value, its reader, and its row in the manual. The field `headerBytes` of a map is
- * the key `header_bytes` in the file. Rules across keys are functions beside the declarations.
+ * The language in which the keys of configuration files are declared. A declaration gives the JSON Schema
+ * that editors and the validator use, the type of the built value, its reader, and its row in the manual. The
+ * field `headerBytes` of a map is the key `header_bytes` in the file. Rules across keys are functions beside
+ * the declarations.
  */
 
 import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
@@ -11,12 +12,15 @@ import type { Section } from './section.ts'
 import type { FileSchema } from './schema.ts'
 import { durationWithin, sizeWithin } from './units.ts'
 
-/** A key of a map: the schema of its value, and the value that is built from it. */
+/** The declaration of a key: the schema of its value, and how the value is built. */
 export interface Setting<out T> {
   readonly schema: JsonSchema
   /** Whether the map must have the key. */
   readonly isRequired: boolean
-  /** Reports faults of the value. A default or a placeholder takes the place of a value that is absent or faulty. */
+  /**
+   * Builds the value, and reports its faults. A default or a placeholder replaces a value that is absent or
+   * has a fault.
+   */
   readonly read: (section: Section, key: string) => T
 }
 
@@ -33,39 +37,49 @@ export interface MapSetting<F extends Fields, out T> extends Setting<T> {
   readonly of: (section: Section) => T
 }
 
-/** @param section the map that holds the value, for the keys beside it and for relative paths */
+/**
+ * Reads the text of a value.
+ *
+ * @param section the map with the value, for its other keys and for relative paths
+ */
 export type Reader<T> = (text: string, section: Section) => T | InvalidValue
 
 interface Options<T> extends JsonSchema {
-  /** Takes the place of a value that is absent or faulty, so that further faults are found. Not a default: the key is required. */
+  /** For a required key: replaces a value that is absent or has a fault, so that further faults are found. */
   readonly placeholder?: T
   readonly privacy?: Privacy
 }
 
-/** `confidential`: messages do not show the value. `secret`: also, warnings tell of a value that is written in the file. */
+/**
+ * `confidential`: messages do not show the value. `secret`: there is also a warning if the file contains the
+ * value itself.
+ */
 type Privacy = 'confidential' | 'secret'
 
-/** Null: the key is absent, and has no default. */
+/** The type of the built value; null: the key is absent or has a fault, and there is no default. */
 type Built<T, O> = O extends { readonly default: unknown } | { readonly placeholder: unknown } ? T : T | null
 
-/** A value of which the type is more than one, or which no other function declares. */
+/** A setting that no other function declares, such as one with values of several types. */
 export function setting<T>(schema: JsonSchema, read: Setting<T>['read']): Setting<T> {
   return { schema, isRequired: false, read }
 }
 
-/** The same setting, as a key that the map must have. */
+/** The same setting as a key that the map must have. */
 export function required<T, S extends Setting<T>>(of: S): S {
   return { ...of, isRequired: true }
 }
 
-/** The same setting; null: the key is absent, or its value has another type. */
+/** The same setting; null: the key is absent, or its value has the wrong type. */
 export function optional<T>(of: Setting<T>): Setting<T | null> {
   const read = (section: Section, key: string) =>
     section.value(key) === undefined ? null : of.read(section, key)
   return setting(of.schema, read)
 }
 
-/** @param options `pattern` is for editors: the reader reports faults in detail, and values may contain variables */
+/**
+ * @param options `pattern` is for editors only. The reader reports faults in detail. Values may contain
+ *   variables.
+ */
 export function text<T, const O extends Options<T>>(
   description: string,
   read: Reader<T>,
@@ -82,12 +96,12 @@ export function text<T, const O extends Options<T>>(
   return setting(schema, valueOf as Setting<Built<T, O>>['read'])
 }
 
-/** The reader of texts without a syntax of their own. */
+/** The reader of texts that have no syntax of their own. */
 export function asWritten(value: string): string {
   return value
 }
 
-/** In ms, from `min` to `max`. A value for a timer has at most 24d; see `durationWithin`. */
+/** A duration in ms from `min` to `max`. The maximum for a timer is 24d; see `durationWithin`. */
 export function duration<const O extends Options<number>>(
   description: string,
   min: string,
@@ -102,7 +116,7 @@ export function duration<const O extends Options<number>>(
 
 const DURATION = { title: 'duration', pattern: '^(0|[1-9][0-9]*)(ms|s|m|h|d)$' }
 
-/** In bytes, from `min` to `max`. */
+/** A size in bytes from `min` to `max`. */
 export function size<const O extends Options<number>>(
   description: string,
   min: string,
@@ -129,7 +143,7 @@ export function flag(description: string, options: JsonSchema = {}): Setting<boo
   return setting(schema, (section, key) => (section.value(key) ?? schema.default) === true)
 }
 
-/** One of these words. The validator checks it. */
+/** One of these words. The validator checks the value. */
 export function choice<const Word extends string>(
   description: string,
   words: readonly Word[],
@@ -142,11 +156,11 @@ export function choice<const Word extends string>(
 interface ListOptions<T> extends JsonSchema {
   readonly default?: readonly string[]
   readonly privacy?: Privacy
-  /** No two values are equal, or no two have an equal key. */
+  /** Refuses equal values, or values with equal keys. */
   readonly distinct?: true | ((value: T) => unknown)
 }
 
-/** A list of texts, without the faulty ones. Empty if the key is absent and has no default. */
+/** A list of texts, without those that have a fault. It is empty if the key is absent and has no default. */
 export function list<T>(
   description: string,
   read: Reader<T>,
@@ -168,7 +182,7 @@ export function list<T>(
   })
 }
 
-/** A list of maps. Elements that are no maps are left out. */
+/** A list of maps. Elements of other types are left out. */
 export function listOf<F extends Fields, T>(
   element: MapSetting<F, T>,
   description: string,
@@ -180,9 +194,9 @@ export function listOf<F extends Fields, T>(
   )
 }
 
-/** A map of these keys. Without the key, its defaults are built. */
+/** A map of these keys. If the map is absent, it is built from its defaults. */
 export function map<const F extends Fields>(description: string, fields: F): MapSetting<F, ValuesOf<F>>
-/** @param build checks rules across the keys of one map, and makes of them what the gateway uses */
+/** @param build checks rules across the keys, and returns the value that the gateway uses */
 export function map<const F extends Fields, T>(
   description: string,
   fields: F,
@@ -198,7 +212,11 @@ export function map(
   return { ...setting(schema, (section, key) => of(section.section(key))), fields, of }
 }
 
-/** A map of names that the schema does not know. @param nameFault of a name; null: it is valid */
+/**
+ * A map of names that users choose.
+ *
+ * @param nameFault returns the fault of a name; null: the name is valid
+ */
 export function mapOf<T>(
   element: Setting<T>,
   description: string,
@@ -216,7 +234,7 @@ export function mapOf<T>(
   })
 }
 
-/** A whole file. */
+/** The declaration of a whole file. */
 export interface FileSetting<F extends Fields> {
   readonly schema: FileSchema
   readonly fields: F
@@ -243,12 +261,12 @@ function schemaOf(fields: Fields) {
   }
 }
 
-/** `header_bytes`, of the field `headerBytes`. */
+/** The key of a field: `header_bytes` for `headerBytes`. */
 function keyIn(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Of a text, which may be a variable. */
+/** The schema of a text, which may contain variables. */
 function textSchema({ pattern, ...schema }: JsonSchema, privacy: Privacy | undefined): JsonSchema {
   return {
     ...schema,

@@ -1,4 +1,4 @@
-/** Reads the id of a space, and `space:` of a route table or of a route. */
+/** `space:` of a route table or of a route, and the ids of spaces. */
 
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isAddress } from '../model/host.ts'
@@ -18,7 +18,7 @@ export function spaceId(text: string): string | InvalidValue {
       )
 }
 
-/** Where a table or a route reads the space from. Null: its value is faulty. */
+/** The source of the space of requests; null: its value has a fault. */
 export function spaceSource(description: string): Setting<SpaceSource | null> {
   return map(
     description,
@@ -71,11 +71,11 @@ function querySource(name: string): SpaceSource | InvalidValue {
 }
 
 /**
- * Hosts without the label that the space is read from: each request to them would be `space_required`. A fault where no host of
- * the table has it, and else a warning.
+ * Reports hosts without the label that the space is read from, because each request to them would be refused
+ * with `space_required`. It is a fault if no host of the table has the label, and otherwise a warning.
  *
- * @param parent has the key `space` of this source
- * @param hosts canonical, of the table
+ * @param parent the section with the key `space`
+ * @param hosts the canonical hosts of the table
  */
 export function checkLabel(parent: Section, source: SpaceSource | null, hosts: readonly string[]): void {
   if (source?.kind !== 'host_label') return
@@ -89,7 +89,7 @@ export function checkLabel(parent: Section, source: SpaceSource | null, hosts: r
   else section.warn('host_label', 'space_unreachable', message)
 }
 
-/** With the `*` of a wildcard. */
+/** The number of labels of a host, including the `*` of a wildcard. */
 function labelsOf(host: string): number {
   return isAddress(host) ? 0 : host.split('.').length
 }

@@ -1,4 +1,4 @@
-/** `store:`. */
+/** `store:`, the store of Seats and API keys. */
 
 import { resolve } from 'node:path'
 import { namesSeveralHosts, parseUrl } from '../../seats-admin/store/postgres/url.ts'
@@ -6,7 +6,7 @@ import { InvalidValue } from './invalid-value.ts'
 import type { Section } from './section.ts'
 import { text } from './setting.ts'
 
-/** `path`: absolute. `url`: with its credentials, so never to be shown. */
+/** `path` is absolute. `url` contains credentials, so no output shows it. */
 export type StoreConfig =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: string }
@@ -24,7 +24,7 @@ function storeUrl(text: string, { folder }: Section): StoreConfig | InvalidValue
   return Object.freeze({ kind: 'postgres', url: text })
 }
 
-/** @returns a sentence without a credential; null: the store can be opened with the URL */
+/** @returns the fault without a credential; null: the URL is valid */
 function postgresFault(url: string): string | null {
   try {
     parseUrl(url)
@@ -65,7 +65,7 @@ export const store = text(
   },
 )
 
-/** Checks what needs the whole URL of PostgreSQL. */
+/** Checks the parameters of the URL for PostgreSQL. */
 export function checkStore(store: StoreConfig, root: Section): void {
   const fault = store.kind === 'postgres' ? postgresFault(store.url) : null
   if (fault !== null) root.fault('store', `store: ${fault}`)

@@ -1,4 +1,6 @@
-/** Builds the entries of one route table and checks each of them. The router checks them against each other. */
+/**
+ * Builds the entries of one route table and checks each by itself. The router checks them against each other.
+ */
 
 import { needsPermission } from '../model/route.ts'
 import { SPACE_HEADER } from '../model/space-source.ts'
@@ -16,7 +18,7 @@ export type BuiltTable = ReturnType<typeof buildRoutes>
 type Table = ValuesOf<ReturnType<typeof tableSettings>['fields']>
 type Entry = Table['routes'] extends ReadonlyMap<string, infer Value> ? Value : never
 
-/** One route table. */
+/** Builds one route table. */
 export function buildRoutes(document: Document, root: Section, context: RouteContext) {
   const table = valuesOf(tableSettings(context).fields, root)
   const head = buildTableHead(root, table)
@@ -37,14 +39,14 @@ export function buildRoutes(document: Document, root: Section, context: RouteCon
   }
   return {
     entries,
-    /** For checks across tables; null: it names no host. */
+    /** The hosts with their place, for checks across tables; null: the table names no host. */
     hosts: head.named,
   }
 }
 
 type TableHead = ReturnType<typeof buildTableHead>
 
-/** The keys of a route table that concern all of its entries: hosts, prefix, space. */
+/** The values of a route table that all its entries have: hosts, prefix, CORS, space. */
 function buildTableHead(root: Section, { host, hosts: listed, prefix, stripPrefix, cors, space }: Table) {
   if (root.has('host') && root.has('hosts'))
     root.faultAtKey('hosts', 'hosts: host and hosts exclude each other: keep one')
@@ -52,7 +54,6 @@ function buildTableHead(root: Section, { host, hosts: listed, prefix, stripPrefi
   if (stripPrefix && !root.has('prefix'))
     root.fault('strip_prefix', 'strip_prefix: needs a prefix: add prefix, or remove strip_prefix')
   checkLabel(root, space, hosts)
-  // The place is that of the key.
   const { place } = root.source(root.has('host') ? 'host' : 'hosts')
   return {
     /** The values that every entry has, without those that the table does not have. */
@@ -102,7 +103,10 @@ function paramIn(params: ReadonlySet<string>): ValueParser<string> {
       : new InvalidValue(`is not a parameter of the pattern${didYouMeanOneOf(name, params)}`)
 }
 
-/** A browser that opens a page sends no header of its own, so that each of these pages would be `space_required`. */
+/**
+ * A browser that opens a page sends no header of its own, so the gateway would refuse the page with
+ * `space_required`.
+ */
 function warnOfUnreachableSpace(
   routes: Section,
   key: string,
@@ -113,11 +117,15 @@ function warnOfUnreachableSpace(
   routes.section(key).warn('sign_in', 'space_unreachable', message)
 }
 
-/** As in the router's patterns. */
+/** A parameter in the form of the router's patterns. */
 const PARAM = /^\{([A-Za-z][A-Za-z0-9_-]*)\}$/
 
-/** `METHOD /path`. The router checks the path's syntax. @param known accepted methods */
-function readKey(key: string, known: ReadonlySet<string>): { method: string; path: string } | InvalidValue {
+/**
+ * Reads `METHOD /path`. The router checks the syntax of the path.
+ *
+ * @param methods the accepted methods
+ */
+function readKey(key: string, methods: ReadonlySet<string>): { method: string; path: string } | InvalidValue {
   const space = key.indexOf(' ')
   const method = key.slice(0, space)
   const path = key.slice(space + 1)
@@ -125,15 +133,15 @@ function readKey(key: string, known: ReadonlySet<string>): { method: string; pat
     return new InvalidValue('is not "METHOD /path" with exactly one space')
   if (method === 'CONNECT' || method === 'TRACE')
     return new InvalidValue(`never matches a request: the gateway does not serve ${method}`)
-  if (method === 'ANY' || known.has(method)) return { method, path }
+  if (method === 'ANY' || methods.has(method)) return { method, path }
   const upper = method.toUpperCase()
-  if (upper === 'ANY' || known.has(upper))
+  if (upper === 'ANY' || methods.has(upper))
     return new InvalidValue(`does not have its method in upper case: write ${upper}`)
   if (!canBeListed(method))
     return new InvalidValue(
       'does not begin with one HTTP method: give each method an entry of its own, or write ANY for all',
     )
-  const near = didYouMean(method, [...known, 'ANY'])
+  const near = didYouMean(method, [...methods, 'ANY'])
   return new InvalidValue(
     `begins with ${quote(method)}, which is not a registered HTTP method${near}: correct it, or add it to "methods" of the configuration`,
   )
@@ -144,16 +152,16 @@ function buildRoute(section: Section, entry: Entry, table: Table, defaultMaxBody
   if (permission === 'public')
     for (const each of ['sign_in', 'tenant'].filter((name) => section.has(name)))
       section.faultAtKey(each, `${each}: not allowed on a public route, which needs no credential: remove it`)
-  // A page that the users of one tenant sign in to is not for those of another.
+  // A page with the sign-in of one tenant is not for the users of another.
   const tenant = entry.tenant ?? table.tenant ?? signIn
-  // As with the space, what a route says replaces what its table says.
+  // The limits of a route replace those of its table, as its space does.
   const rateLimits = entry.rateLimit ?? table.rateLimit ?? []
   return {
     requirement: permission,
     signIn,
     responseTimeout: entry.responseTimeout,
     maxBody: entry.maxBody ?? defaultMaxBody,
-    // A public route asks for no credential.
+    // A public route needs no credential, so it has no tenant.
     ...(permission === 'public' || tenant === null || tenant === EVERY_TENANT ? {} : { tenant }),
     ...(rateLimits.length === 0 ? {} : { rateLimits }),
   }

@@ -26,7 +26,7 @@ export interface RouteContext {
   readonly rateLimits: ReadonlyMap<string, RateLimit>
 }
 
-/** The declaration of a table. Its readers accept the names that the main file has. */
+/** The declaration of a table. Its readers accept the names in the context. */
 export function tableSettings(context: RouteContext) {
   return file(
     'Seatgate route table',
@@ -79,7 +79,7 @@ const UPSTREAM = 'an upstream of the configuration'
 
 const PERMISSION = '^([A-Za-z0-9._-]+:[A-Za-z0-9._-]+|\\*|authenticated|public)$'
 
-/** The value of a route: a permission, or a map. A faulty permission becomes the strictest one: the entry is never served. */
+/** The value of a route: a permission, or a map. For a faulty permission, the strictest one replaces it. */
 function entry(context: RouteContext) {
   const long = map('', {
     permission: required(
@@ -151,7 +151,7 @@ function tenantIn(tenants: ReadonlySet<string>): ValueParser<string> {
   return (text) => (text === EVERY_TENANT ? text : read(text))
 }
 
-/** The declaration for the JSON Schema alone. */
+/** The declaration without names of the main file, for the JSON Schema. */
 export const routesFile = tableSettings({
   upstreams: new Set(),
   tenants: new Set(),

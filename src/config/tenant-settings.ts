@@ -19,8 +19,8 @@ const RAW = 'base64url:'
 const MIN_BYTES = 32
 
 /**
- * Plain text, or `base64url:` followed by raw bytes: at least 32 (RFC 7518, section 3.2, for HS256). No message contains the
- * secret.
+ * Reads a secret: plain text, or `base64url:` followed by encoded bytes. It has at least 32 bytes (RFC 7518,
+ * section 3.2, for HS256). No message contains the secret.
  */
 export function secret(text: string): Uint8Array | InvalidValue {
   const bytes = text.startsWith(RAW) ? canonicalBytes(text.slice(RAW.length)) : Buffer.from(text, 'utf8')
@@ -31,7 +31,10 @@ export function secret(text: string): Uint8Array | InvalidValue {
   )
 }
 
-/** Accepts only the canonical encoding (RFC 4648, section 3.5): no padding, no non-zero trailing bits, no other characters. */
+/**
+ * Accepts the canonical encoding only (RFC 4648, section 3.5): no padding, no trailing bits that are set, no
+ * other characters.
+ */
 function canonicalBytes(text: string): Buffer | InvalidValue {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.toString('base64url') === text) return bytes
@@ -87,19 +90,19 @@ export interface TenantConfig {
   readonly id: string
   readonly adminSpace: string
   readonly token: TokenConfig
-  /** Null for a tenant without sign-in. */
+  /** The identity provider; null: the tenant has no sign-in. */
   readonly oidc: OidcConfig | null
-  /** Whose tokens are accepted as bearer tokens beside the gateway's own and those of `oidc`; left out: none. */
+  /** The issuers of accepted bearer tokens, in addition to the gateway and `oidc`; left out: none. */
   readonly issuers?: readonly IssuerConfig[]
 }
 
-/** @param authPrefix that of the sign-in endpoints; '': none */
+/** @param authPrefix the prefix of the sign-in endpoints; '': none */
 export function buildTenants(
   values: ReturnType<typeof tenants.read>,
   all: Section,
   authPrefix: string,
 ): ReadonlyMap<string, TenantConfig> {
-  /** Secret in hex → the first tenant that lists it. */
+  /** Secret in hexadecimal digits → the first tenant with it. */
   const ownerOf = new Map<string, string>()
   const byClient: TenantsByClient = new Map()
   const placed: PlacedIssuer[] = []
@@ -120,7 +123,7 @@ export function buildTenants(
   return frozenMap(new Map([...values].map(([id, tenant]) => [id, Object.freeze({ id, ...tenant })])))
 }
 
-/** A secret of two tenants would make the tokens of one valid for the other. */
+/** Refuses a secret of two tenants: a tenant that signs its own tokens could sign tokens of the other. */
 function unique(tenant: string, ownerOf: Map<string, string>): ValueParser<string> {
   return (text) => {
     const hex = Buffer.from(secret(text) as Uint8Array).toString('hex')

@@ -35,8 +35,8 @@ export function size(text: string): number | InvalidValue {
 }
 
 /**
- * A duration in ms within a range, both ends included. For a timer at most 24d: Node.js' timers fire at once for delays of
- * 2^31 ms (24.8 days) or more.
+ * A duration in ms within a range, both ends included. For a timer at most 24d: Node.js' timers fire at once
+ * for delays of 2^31 ms (24.8 days) or more.
  */
 export function durationWithin(min: string, max: string): ValueParser<number> {
   return within(duration, min, max, ['short', 'long'])

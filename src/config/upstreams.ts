@@ -1,4 +1,4 @@
-/** `upstreams:`. The PEM files are read here, so that an unreadable or mismatched file is a fault. */
+/** `upstreams:`. The builder reads the PEM files, so that an unreadable file or a wrong key is a fault. */
 
 import { createSecureContext } from 'node:tls'
 import { targetOrigin } from './addresses.ts'
@@ -22,14 +22,13 @@ import {
 import { staticPath } from './static-path.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
-/** @returns a sentence; null: it is a name */
+/** @returns the fault; null: the name is valid */
 export function upstreamNameFault(name: string): string | null {
   return NAME.test(name)
     ? null
     : 'a name must be 1 to 63 letters, digits and . _ -, beginning with a letter or digit'
 }
 
-/** The active health checks of an upstream. */
 const health = map('Active health checks: GET requests without credentials. A 2xx status is healthy.', {
   path: required(
     text('Path of the check.', healthPath, { placeholder: '/', pattern: '^/', examples: ['/healthz'] }),
@@ -58,7 +57,7 @@ const serverName: ValueParser<string> = (text) =>
     ? text
     : new InvalidValue('is not a host name, such as trainings.internal')
 
-/** PEM texts, and the name of the server. */
+/** The values of `ca`, `cert` and `key` are PEM texts. */
 const tls = map(
   'TLS to https targets. Without this key, the gateway trusts public authorities and has no client certificate.',
   {
@@ -190,7 +189,7 @@ export type UpstreamHealth = NonNullable<UpstreamConfig['health']>
 export type UpstreamTls = NonNullable<UpstreamConfig['tls']>
 export type UpstreamProtocol = UpstreamConfig['protocol']
 
-/** @param bodyTimeout of upstreams that have none of their own */
+/** @param bodyTimeout the default of upstreams without a `body_timeout` */
 export function buildUpstreams(
   values: ReturnType<typeof upstreams.read>,
   bodyTimeout: number,
@@ -212,7 +211,7 @@ function buildUpstream(values: Values, section: Section) {
   return { ...values, basePath: basePath ?? '', ...buildCapacity(values, section) }
 }
 
-/** Targets of one protocol. https targets of `h2` negotiate it by ALPN, which `h2c` targets cannot. */
+/** `h2` needs https targets, because TLS negotiates it by ALPN; `h2c` needs http targets. */
 function checkProtocol({ protocol, targets }: Values, section: Section): void {
   const scheme = SCHEMES[protocol]
   const other = scheme === null ? undefined : targets.find((each) => each.protocol !== scheme)
@@ -225,10 +224,10 @@ function checkProtocol({ protocol, targets }: Values, section: Section): void {
 
 const SCHEMES = { http1: null, h2: 'https:', h2c: 'http:' } as const
 
-/** An HTTP/2 connection carries many requests. */
+/** The default number of connections with HTTP/2, which carry many requests each. */
 const HTTP2_CONNECTIONS = 8
 
-/** Uploads hold connections of HTTP/1.1, but streams of HTTP/2. */
+/** An upload occupies a connection of HTTP/1.1, but only a stream of HTTP/2. */
 function buildCapacity(values: Values, section: Section) {
   const multiplexed = values.protocol !== 'http1'
   const connections = multiplexed && !section.has('connections') ? HTTP2_CONNECTIONS : values.connections

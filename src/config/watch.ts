@@ -4,62 +4,66 @@ import { glob, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 /**
- * @returns absolute paths, sorted, without duplicates. The name of an existing file is that file; any other pattern is a
- * glob. Folders and broken links are included so that reading them is a fault: a container runtime creates a folder
- * when the file to mount is missing.
+ * @returns absolute paths, sorted, without duplicates. A pattern that names an existing file stands for that
+ *   file; any other pattern is a glob. Folders and broken links are included, so that reading them is a
+ *   fault: a container runtime creates a folder if the file to mount is missing.
  */
 export async function listFiles(folder: string, patterns: readonly string[]): Promise<string[]> {
-  const found = new Set<string>()
+  const paths = new Set<string>()
   for (const pattern of patterns) {
     const path = resolve(folder, pattern)
     const exists = (await stat(path).catch(() => null)) !== null
     // An invalid pattern matches no file.
     const matches = exists ? [path] : await Array.fromAsync(glob(pattern, { cwd: folder })).catch(() => [])
-    for (const match of matches) found.add(resolve(folder, match))
+    for (const match of matches) paths.add(resolve(folder, match))
   }
-  return [...found].sort()
+  return [...paths].sort()
 }
 
-/** One line a file, sorted. The signature changes when a file is written, replaced, relinked, added or removed. */
+/**
+ * One line for each file, sorted. The signature changes if a file is written, replaced, relinked, added or
+ * removed.
+ */
 export async function signatureOf(paths: readonly string[]): Promise<string> {
   const lines = await Promise.all(paths.map(lineOf))
   return lines.sort().join('\n')
 }
 
 async function lineOf(path: string): Promise<string> {
-  const found = await stat(path, { bigint: true }).catch(() => null)
-  // A name may have a tab or a line break in it.
+  const state = await stat(path, { bigint: true }).catch(() => null)
+  // The name may contain a tab or a line break.
   const name = JSON.stringify(path)
-  if (found === null) return `${name}\tgone`
-  const { dev, ino, size, mtimeNs, ctimeNs } = found
+  if (state === null) return `${name}\tgone`
+  const { dev, ino, size, mtimeNs, ctimeNs } = state
   return `${name}\t${dev}\t${ino}\t${size}\t${mtimeNs}\t${ctimeNs}`
 }
 
-/** Whether its files are still in the state of a signature. */
+/** Whether the files of a signature have not changed. */
 export async function isCurrent(signature: string): Promise<boolean> {
   const lines = signature.split('\n').filter((line) => line !== '')
   const paths = lines.map((line) => JSON.parse(line.slice(0, line.indexOf('\t'))))
   return (await signatureOf(paths)) === signature
 }
 
-/** The signature of all files of both. */
+/** The signature of the files of both. */
 export function joinSignatures(a: string, b: string): string {
   const lines = new Set([...a.split('\n'), ...b.split('\n')])
   lines.delete('')
   return [...lines].sort().join('\n')
 }
 
-/** Poll interval in ms. */
+/** The poll interval in ms. */
 const POLL = 1000
-/** Poll interval in ms while a change is pending: a file may follow that belongs to it. */
+/** The poll interval in ms after a change, because another file of the same change may follow. */
 export const SETTLE = 100
 
 /**
- * Polls, because file notifications miss renames and symbolic links; Kubernetes updates a mounted ConfigMap by swapping a
- * link. A change counts when two successive polls see the same state, so that a half-written set of files is not loaded.
+ * Polls, because file notifications miss renames and symbolic links: Kubernetes updates a mounted ConfigMap
+ * by replacing a link. A change is reported if two successive polls have the same result, so that a
+ * half-written set of files is not loaded.
  *
- * @param files absolute paths and globs: `files` of the last load, faulty or not
- * @param since `signature` of the running configuration: changes since it was read count too
+ * @param files absolute paths and globs: `files` of the last load, also of a failed one
+ * @param since the `signature` of the running configuration, so that changes since its reading are reported
  */
 export function watchConfig(
   files: () => readonly string[],

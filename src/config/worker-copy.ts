@@ -1,6 +1,7 @@
 /**
- * Prepares a configuration for structured clone to another process, which thus runs exactly the loaded configuration
- * even when the files have changed. Structured clone loses URLs and frozenness: `unpack` restores both.
+ * Prepares a configuration for the structured clone to a worker, which then runs exactly the loaded
+ * configuration even if the files have changed. Structured clone loses URLs and does not freeze objects;
+ * `unpack` restores both.
  */
 
 import type { Config } from './config.ts'
@@ -8,7 +9,7 @@ import { frozenMap } from './frozen.ts'
 
 const URL_TAG = 'seatgate:url'
 
-/** @param data a clone of the result of `pack` */
+/** @param data the clone of a result of `pack` */
 export function unpack(data: unknown): Config {
   return unpacked(data) as Config
 }

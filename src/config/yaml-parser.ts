@@ -1,6 +1,6 @@
 /**
- * Parses a file's text into a document: the YAML parser's nodes become plain data. Replaces variables, expands aliases, and
- * reports duplicate keys, merge keys and unknown tags.
+ * Parses the text of a file into a document with plain data. Replaces variables, expands aliases, and reports
+ * duplicate keys, merge keys and unknown tags.
  */
 
 import {
@@ -26,13 +26,17 @@ import { type Data, Document, type Spot, type Spots, type Value } from './positi
 import type { Source } from './read-file.ts'
 import { type FileSchema, schemaAt } from './schema.ts'
 
-/** Whether a value can't be left out where its variables are not set. @param path its keys, from the root */
+/**
+ * Whether a value is needed even if its variables are not set.
+ *
+ * @param path the keys of the value, from the root
+ */
 export type IsNeeded = (path: readonly string[]) => boolean
 
 /**
- * @param file the path to display
- * @param isNeeded null: each value is. Otherwise the machine is any, and values with variables, and those that name files, are
- *   left out without a fault
+ * @param file the path that messages show
+ * @param isNeeded null: each value is needed. Otherwise values with variables and values that name files are
+ *   left out without a fault, because the machine may be another than the gateway's
  */
 export function parse(
   file: string,
@@ -55,7 +59,7 @@ export function parse(
     merge: false,
     resolveKnownTags: false,
     stringKeys: true,
-    // The composer finds duplicate keys: the parser's own check takes quadratic time.
+    // The composer reports duplicate keys: the parser's own check takes quadratic time.
     uniqueKeys: false,
   })
   const { contents } = yaml
@@ -71,11 +75,11 @@ export function parse(
   return document
 }
 
-/** Levels of maps and lists; no setting needs that many. */
+/** The maximum number of levels of maps and lists, which is more than any setting needs. */
 const MAX_DEPTH = 32
 const NESTED = `maps and lists are nested too deeply: at most ${MAX_DEPTH} levels`
 const UNKNOWN_TAG = 'unknown tag (!…): a value that begins with ! must be in quotes'
-/** Values that all aliases of a file may expand to, together: protects against alias bombs. */
+/** The maximum number of values that all aliases of a file expand to, which protects against alias bombs. */
 const MAX_ALIASED = 10_000
 export const TOO_MANY_ALIASES = 'the aliases (*) in this file expand to too many values: write the values out'
 const VARIABLE_KEY = 'variables are replaced in values only, not in keys (write $${ for a literal ${)'
@@ -90,13 +94,13 @@ class Composer {
   readonly #schema: FileSchema
   readonly #env: NodeJS.ProcessEnv
   readonly #isNeeded: IsNeeded | null
-  /** Keys of the value that is being composed. */
+  /** The keys of the current value, from the root. */
   readonly #path: string[] = []
   readonly #anchors = new Map<string, Node>()
-  /** Depth of nested alias expansions. */
+  /** The depth of nested alias expansions. */
   #aliasDepth = 0
   #aliased = 0
-  /** Values that were left out. */
+  /** The number of values that are left out. */
   #undetermined = 0
 
   constructor(document: Document, schema: FileSchema, env: NodeJS.ProcessEnv, isNeeded: IsNeeded | null) {
@@ -106,7 +110,7 @@ class Composer {
     this.#isNeeded = isNeeded
   }
 
-  /** @returns null when aliases expand to too many values; that fault replaces all others */
+  /** @returns null if aliases expand to too many values. That fault replaces all others. */
   compose(root: YAMLMap): Data | null {
     const data = this.#map(root, 0)
     if (this.#aliased <= MAX_ALIASED) return data
@@ -136,7 +140,7 @@ class Composer {
     const first = spots.get(key)
     if (first !== undefined)
       return `${quote(key)} is a duplicate key, first in line ${this.#document.place(first.key).line}: remove one`
-    // In quotes it is a name like any other: in YAML 1.1 too, only the plain key merges.
+    // A key in quotes is an ordinary name: in YAML 1.1, too, only the plain key merges.
     return key === '<<' && type === 'PLAIN' ? MERGE_KEY : null
   }
 
@@ -158,13 +162,13 @@ class Composer {
     const composed = this.#value(node, offset, depth + 1)
     const value = spot.written === null ? composed : this.#converted(composed)
     this.#path.pop()
-    // A fault inside a map or a list marks the inner entry only.
+    // For a fault inside a map or a list, only the inner entry is marked.
     const isWrong = this.#document.faults.length > faultsBefore || this.#undetermined > undetermined
     spot.faulty = isWrong && (typeof value !== 'object' || value === null)
     return value
   }
 
-  /** An environment variable is a string. Where the schema expects a number or a boolean, the string is converted. */
+  /** Converts the string of a variable if the schema expects a number or a boolean. */
   #converted(value: Value): Value {
     if (typeof value !== 'string') return value
     const { type } = schemaAt(this.#schema, this.#path)
@@ -179,7 +183,7 @@ class Composer {
     if (node.tag !== undefined && !CORE_TAGS.has(node.tag)) return this.#invalid(offset, UNKNOWN_TAG)
     if (depth > MAX_DEPTH) return this.#invalid(offset, NESTED)
     const value = this.#content(node, offset, depth)
-    // Registered after its content: an anchor can't refer to itself.
+    // After its content, so that an anchor cannot refer to itself.
     if ('anchor' in node && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     return value
   }
@@ -199,7 +203,7 @@ class Composer {
     return null
   }
 
-  /** Composes the anchor's node again, so that every entry has its own location. */
+  /** Composes the anchor's node again, so that each entry has its own location. */
   #alias(name: string, offset: number, depth: number): Value {
     const target = this.#anchors.get(name)
     if (target === undefined) return this.#invalid(offset, UNKNOWN_ALIAS)
@@ -220,12 +224,12 @@ function writtenIn(node: Node | null): string | null {
   return isScalar(node) && typeof node.value === 'string' && node.value.includes('${') ? node.value : null
 }
 
-/** The fault of an alias without an anchor before it. */
+/** The message for an alias without an anchor before it. */
 export const UNKNOWN_ALIAS = 'an alias without an anchor: a value that begins with * must be in quotes'
 
 /**
- * Messages for the YAML parser's errors. The parser's own messages are not shown: some quote the file, which may contain
- * secrets.
+ * Messages for the YAML parser's errors. The parser's own messages are not used, because some quote the file,
+ * which may contain secrets.
  */
 const MESSAGES: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   BAD_ALIAS: 'a value that begins with * or & must be in quotes, unless it is an alias or an anchor',
@@ -250,7 +254,10 @@ const MESSAGES: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   UNEXPECTED_TOKEN: 'unexpected character: a value with special characters must be in quotes',
 }
 
-/** @param error the first one, which usually causes the others @returns its offset in the text, and the message */
+/**
+ * @param error the first error, which usually causes the others
+ * @returns the offset of the error in the text, and the message
+ */
 export function syntaxFault(
   document: YamlDocument,
   error: YAMLError,
@@ -268,13 +275,13 @@ export function syntaxFault(
 
 const CLOSING: Readonly<Record<string, string>> = { '[': ']', '{': '}' }
 
-/** Offset of the unclosed quote or bracket. The parser reports it only at the end of the text. */
+/** The offset of the unclosed quote or bracket, which the parser reports only at the end of the text. */
 function unclosed(document: YamlDocument, error: YAMLError): number | null {
   if (!/^Missing closing|end with a/.test(error.message)) return null
-  let found: number | null = null
+  let offset: number | null = null
   const consider = (node: Node, opens: boolean) => {
     const [start, , end] = node.range ?? [0, 0, 0]
-    if (opens && start < error.pos[0] && error.pos[0] <= end) found = start
+    if (opens && start < error.pos[0] && error.pos[0] <= end) offset = start
   }
   visit(document, {
     Node: (_, node) => {
@@ -282,5 +289,5 @@ function unclosed(document: YamlDocument, error: YAMLError): number | null {
       else if (isScalar(node)) consider(node, node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE')
     },
   })
-  return found
+  return offset
 }
