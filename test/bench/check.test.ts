@@ -1,9 +1,7 @@
 /** A peer with wrong answers is detected, by real requests to real servers. */
 
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { faultsOf } from '../../bench/check.ts'
@@ -11,9 +9,9 @@ import type { Peer, Setup } from '../../bench/peers/peer.ts'
 import { Verifier } from '../../bench/servers/verify.ts'
 import { makeWorld, type World } from '../../bench/world.ts'
 import { listen } from '../support/listen.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'seatgate-check-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const folder = serverFolder(t, 'check')
 const world = await makeWorld(join(folder, 'world'))
 
 type Answers = (setup: Setup, request: IncomingMessage, response: ServerResponse) => unknown

@@ -1,17 +1,16 @@
 /** The bench of drills runs `seatgate verify` against a real fleet while something fails, and tells what it found. */
 
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { serverFolder } from '../support/servers/folder.ts'
 
 const run = promisify(execFile)
 
 t.test('a rolling upgrade, in short', async (t) => {
-  const reports = mkdtempSync(join(tmpdir(), 'seatgate-drills-'))
-  t.teardown(() => rmSync(reports, { recursive: true, force: true }))
+  const reports = serverFolder(t, 'drills')
   const args = ['bench/drills.ts', '--duration', '20s', '--only', 'rolling-upgrade', '--reports', reports]
   const { stdout } = await run(process.execPath, args)
   const report = JSON.parse(readFileSync(join(reports, 'rolling-upgrade.json'), 'utf8'))

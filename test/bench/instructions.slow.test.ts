@@ -1,15 +1,12 @@
 /** Instructions are counted, by the real emulator. Where it is not installed, the message says how to install it. */
 
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import t from 'tap'
 import { which } from '../../bench/cores.ts'
 import { InstructionCounter } from '../../bench/instructions/counter.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'seatgate-instructions-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const folder = serverFolder(t, 'instructions')
 const isInstalled = which('qemu-x86_64') !== null && which('cc') !== null
 
 /** The interpreter alone, on one thread: how much it runs before another has compiled the loop depends on the machine. */

@@ -1,15 +1,14 @@
 /** The mixed workload: its shares, and the same sequence with and without API keys. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeCertificate } from '../../bench/certificate.ts'
 import { mixedRequests } from '../../bench/mixed/requests.ts'
 import { NEW_TOKEN, plannedOf } from '../../bench/requests.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'seatgate-requests-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const folder = serverFolder(t, 'requests')
 
 t.test('the mixed workload: its shares, and the same sequence with and without API keys', async (t) => {
   const world = {

@@ -1,17 +1,14 @@
 /** A peer whose responses are not the planned ones has no figures: with real loads on real servers. */
 
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { writeRequests } from '../../bench/requests.ts'
 import { Traffic } from '../../bench/traffic.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'seatgate-traffic-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const folder = serverFolder(t, 'traffic')
 
 const requests = writeRequests(
   folder,

@@ -1,7 +1,6 @@
 /** The compose file: the Compose specification allows it, its parts fit together, and its configurations load. */
 
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import t from 'tap'
@@ -9,6 +8,7 @@ import { parse } from 'yaml'
 import { loadWithTables } from '../../src/cli/load-tables.ts'
 import { root } from '../docs/pages.ts'
 import { deploy, missing, run } from './programs.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 interface Service {
   readonly image?: string
@@ -126,8 +126,7 @@ t.test('names inside the network', async (t) => {
 })
 
 t.test('promtool: the configuration of Prometheus', { skip: missing('promtool') }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-prometheus-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'prometheus')
   cpSync(join(deploy, 'alerts.yaml'), join(folder, 'alerts.yaml'))
   cpSync(join(deploy, 'compose/prometheus.yaml'), join(folder, 'prometheus.yaml'))
   const { code, output } = run('promtool', 'check', 'config', join(folder, 'prometheus.yaml'))

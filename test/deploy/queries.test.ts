@@ -1,13 +1,13 @@
 /** The dashboard and the alerts ask for metrics and labels that a running gateway has. */
 
-import { mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { stringify, parse } from 'yaml'
 import { LABELS, metricsOf } from '../../docs/generate/metrics.ts'
 import { scrapeNewGateway } from '../../docs/generate/running.ts'
 import { deploy, missing, run } from './programs.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 interface Query {
   /** The panel or the alert. */
@@ -137,8 +137,7 @@ t.test('promtool: the rules', { skip }, async (t) => {
 })
 
 t.test('promtool: the queries of the dashboard', { skip }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-queries-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'queries')
   const file = join(folder, 'queries.yaml')
   const recorded = ofDashboard.map(({ expression }, at) => ({ record: `panel_${at}`, expr: expression }))
   writeFileSync(file, stringify({ groups: [{ name: 'dashboard', rules: recorded }] }))

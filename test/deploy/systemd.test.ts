@@ -1,13 +1,13 @@
 /** The systemd unit: systemd itself finds it valid and confined, and its times fit those of the gateway. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { gatewaySchema } from '../../docs/generate/schema.ts'
 import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
 import { MAIN } from '../cli/command-line.ts'
 import { deploy, missing, run } from './programs.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 const text = readFileSync(join(deploy, 'seatgate.service'), 'utf8')
 const skip = missing('systemd-analyze')
@@ -21,8 +21,7 @@ const settings = new Map(
 
 /** With the command of this clone: `verify` looks whether the program exists. */
 function unitFile(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-unit-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'unit')
   const file = join(folder, 'seatgate.service')
   writeFileSync(file, text.replace('ExecStart=seatgate ', `ExecStart=${MAIN} `))
   return file

@@ -2,14 +2,14 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createPrivateKey, createPublicKey } from 'node:crypto'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
 import t from 'tap'
 import { HEADER, keyFile, newKey } from '../identity/support.ts'
 import { startWorld } from '../support/world.ts'
 import { blocksOf, root } from './pages.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 const PAGE = 'docs/signed-identity.md'
 const GATEWAY = 'https://gateway.example.com'
@@ -98,8 +98,7 @@ const PROGRAMS: readonly Program[] = [
   { language: 'java', file: 'Verify.java', run: ['java'], probe: ['java', '--version'] },
 ]
 
-const folder = mkdtempSync(join(tmpdir(), 'seatgate-verify-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const folder = serverFolder(t, 'verify')
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
 
 /** The lines that it prints for the tokens. */

@@ -4,8 +4,7 @@
  * written.
  */
 
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -14,13 +13,13 @@ import { reservePort } from '../support/servers/ports.ts'
 import { startUpstream } from '../support/world.ts'
 import { build } from './dockerfile.ts'
 import { noRoots } from './slim-root.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 const clone = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The files that .dockerignore lets through. */
 function contextOf(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-context-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'context')
   const [first, ...lines] = readFileSync(join(clone, '.dockerignore'), 'utf8').trim().split('\n')
   t.equal(first, '*', 'nothing passes but what is named')
   for (const line of lines)

@@ -4,8 +4,7 @@
  */
 
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -14,6 +13,7 @@ import { fetchConforming } from '../support/openapi.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/world.ts'
 import { nodeOf, npm } from './node-versions.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -22,8 +22,7 @@ const PLAIN = ['-u', 'NODE_OPTIONS']
 
 /** Packs the clone and installs the result. @returns the folder, which is removed with the test */
 function install(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-package-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const folder = serverFolder(t, 'package')
   npm(root, 'pack', '--pack-destination', folder)
   const archive = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')

@@ -4,12 +4,12 @@
  */
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { hasApt, unpackedRoot } from '../support/servers/apt.ts'
 import { nodeOf, npm, npmOf } from './node-versions.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 const ESSENTIAL =
   'base-files bash coreutils dash diffutils findutils grep gzip hostname libc-bin libstdc++6 perl-base sed tar util-linux'
@@ -90,8 +90,7 @@ export class Root {
   readonly #cache: string
 
   private constructor(t: Test, from: string) {
-    this.folder = mkdtempSync(join(tmpdir(), 'seatgate-root-'))
-    t.teardown(() => rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 }))
+    this.folder = serverFolder(t, 'root')
     execFileSync('cp', ['-a', `${from}/.`, this.folder])
     execFileSync('chmod', ['755', this.folder])
     for (const each of ['dev', 'etc', 'proc', 'tmp', 'root/.npm'])

@@ -2,8 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -11,6 +10,7 @@ import { EJECTION } from '../../src/proxy/upstream-options.ts'
 import { Client } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { front, targetsAt } from './support.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 const PROGRAM = fileURLToPath(new URL('./target-process.ts', import.meta.url))
 const CLIENTS = 16
@@ -69,8 +69,7 @@ class Load {
 }
 
 t.test('killed twice', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-killed-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'killed')
   const file = join(folder, 'seen')
   const steady = await start(t, file)
   let victim = await start(t, file)

@@ -3,23 +3,17 @@
 import { cpus } from 'node:os'
 
 /** Milliseconds of all cores together since the machine started, and those of them without work. */
-export interface CoreTimes {
+interface CoreTimes {
   readonly all: number
   readonly idle: number
 }
 
 export class IdleCores {
-  readonly #read: () => CoreTimes
-  #last: CoreTimes
+  #last = timesOfMachine()
 
-  constructor(read = timesOfMachine) {
-    this.#read = read
-    this.#last = read()
-  }
-
-  /** From 0 to 1, since the last call or the construction. */
+  /** The share since the last call or the construction, from 0 to 1. */
   share(): number {
-    const [before, now] = [this.#last, this.#read()]
+    const [before, now] = [this.#last, timesOfMachine()]
     this.#last = now
     return now.all > before.all ? (now.idle - before.idle) / (now.all - before.all) : 0
   }

@@ -2,21 +2,19 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { type CoreTimes, IdleCores } from './idle-cores.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 const RUN = fileURLToPath(new URL('./run.ts', import.meta.url))
 
 /** Runs files of these texts, beside the packages of the project. */
 async function run(t: Test, files: Readonly<Record<string, string>>, ...options: string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-run-'))
+  const folder = serverFolder(t, 'run')
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-  t.teardown(() => rmSync(folder, { recursive: true }))
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
   const child = spawn(process.execPath, [RUN, ...options, `${folder}/*.test.ts`])
   const output = text(child.stdout)
@@ -86,19 +84,6 @@ t.test('every way to fail is a failure, and stands last', async (t) => {
     t.match(before, `FAILED ${file}\n`, 'said when it fails')
     t.match(last.find((each) => each.startsWith(`${file}:\n`)) ?? '', said, name)
   }
-})
-
-t.test('files beside the jobs are started while the cores are idle', async (t) => {
-  const read: CoreTimes[] = [
-    { all: 1000, idle: 900 },
-    { all: 1400, idle: 1000 },
-    { all: 1400, idle: 1000 },
-    { all: 1800, idle: 1000 },
-  ]
-  const idle = new IdleCores(() => read.shift() ?? { all: 0, idle: 0 })
-  t.same([idle.share(), idle.share(), idle.share()], [0.25, 0, 0])
-  const own = new IdleCores().share()
-  t.ok(own >= 0 && own <= 1, `of the machine: ${own}`)
 })
 
 t.test('options', async (t) => {

@@ -1,8 +1,7 @@
 /** When `systemd-notify` is run, and with what: a script stands in for it, and writes down how it was called. */
 
 import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import t, { type Test } from 'tap'
 import { ServiceManager } from '../../src/runtime/service-manager.ts'
 import type { Log } from '../../src/telemetry/logger.ts'
 import { until } from '../support/until.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 interface StandIn {
   readonly env: NodeJS.ProcessEnv
@@ -22,8 +22,7 @@ interface StandIn {
 
 /** @param script of the stand-in; null: the machine has no `systemd-notify` */
 function standIn(t: Test, script: string | null = 'echo "$@" >> "$0.calls"'): StandIn {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-service-manager-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'service-manager')
   const program = join(folder, 'systemd-notify')
   if (script !== null) {
     writeFileSync(program, `#!/bin/sh\n${script}\n`)

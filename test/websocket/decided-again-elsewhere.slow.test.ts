@@ -1,7 +1,6 @@
 /** Re-evaluation after writes of another worker or gateway, and after a reload. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
@@ -16,6 +15,7 @@ import { startPostgres } from '../support/servers/postgres.ts'
 import { env, startWorld } from '../support/world.ts'
 import { openHeld, HELD_ROUTES, reevaluated, reevaluatedAgain, serveEvents } from './held.ts'
 import { startWebSocketUpstream } from './support.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 t.test('two gateways on one PostgreSQL: a write at one closes open exchanges at the other', async (t) => {
   const { gateways, key, token } = await startTwo(t)
@@ -39,8 +39,7 @@ t.test('two gateways on one PostgreSQL: a write at one closes open exchanges at 
 
 /** Two gateways in this process that share only a store. */
 async function startTwo(t: Test) {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-two-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'two')
   const postgres = await startPostgres(t, { fsync: false })
   const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
   const store = await postgres.createDatabase('two')

@@ -2,19 +2,16 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { openSqliteStore, type SqliteOptions, type Store } from '../../../../seats-admin/index.ts'
+import { serverFolder } from '../../../support/servers/folder.ts'
 
 /** A folder that is removed after the test. */
 export function temporaryFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-store-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
+  return serverFolder(t, 'store')
 }
 
 /** Opens a store that is closed with the test. Its calls wait for a busy machine, unless the options say otherwise. */
