@@ -9,7 +9,8 @@ import { bindThisProcess, peerCores } from './cores.ts'
 import { runBench, temporaryFolder } from './harness.ts'
 import { inTurn } from './plan.ts'
 import { cpuOf } from './process-tree.ts'
-import { freePort, Program } from './program.ts'
+import { Program } from './program.ts'
+import { reservePort } from '../test/support/servers/ports.ts'
 import { type Requests, writeRequests } from './requests.ts'
 import { median, quantile } from './statistics.ts'
 import { byH2load } from './h2load.ts'
@@ -31,7 +32,7 @@ await runBench(async (ending) => {
   const requests = writeRequests(folder, 'one', [{ path: '/v1/trainings/7', headers }])
   const { cert, key } = makeCertificate(folder)
   const start = async (kind: string) => {
-    const port = await freePort()
+    const port = await reservePort(ending.t)
     const command = [process.execPath, SERVER, kind, `${port}`, cert, key]
     return Program.start(ending, { command, port, cores: peerCores(1), folder })
   }

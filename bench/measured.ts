@@ -1,6 +1,6 @@
 /** The results of a run, for the report and the picture. */
 
-import type { Curves } from './curves/report.ts'
+import type { Curves } from './curves/measure.ts'
 import type { Flood } from './flood.ts'
 import type { StageCost } from './micro/stages.ts'
 import type { Neighbour } from './neighbour/measure.ts'

@@ -1,9 +1,9 @@
 /** Programs that listen on a port: started on their cores, awaited, and ended. */
 
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { reservePort } from '../test/support/servers/ports.ts'
 import { Child } from '../test/support/servers/child.ts'
 import { bound, loadCores } from './cores.ts'
 import type { Ending } from './harness.ts'
@@ -63,7 +63,7 @@ export async function startServer(
   script: string,
   ...ports: readonly number[]
 ): Promise<Program> {
-  const port = await freePort()
+  const port = await reservePort(ending.t)
   const folder = join(parent, script)
   mkdirSync(folder, { recursive: true })
   const path = join(import.meta.dirname, 'servers', `${script}.ts`)
@@ -81,14 +81,4 @@ function accepts(port: number): Promise<boolean> {
       socket.destroy()
     })
   })
-}
-
-/** Returns a port without a listener. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

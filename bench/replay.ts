@@ -15,7 +15,8 @@ import { which } from './cores.ts'
 import { type Ending, runBench, temporaryFolder } from './harness.ts'
 import { openPlace } from './place.ts'
 import { cpuOf, memoryOf } from './process-tree.ts'
-import { freePort, Program } from './program.ts'
+import { Program } from './program.ts'
+import { reservePort } from '../test/support/servers/ports.ts'
 import { machine } from './results.ts'
 import { Traffic } from './traffic.ts'
 import { mixed } from './workloads.ts'
@@ -51,7 +52,7 @@ async function recorded(ending: Ending): Promise<{ readonly config: string; read
   const { world, upstreams, folder: parent } = await openPlace(ending, temporaryFolder(ending, 'replay'))
   const folder = join(parent, 'gateway')
   mkdirSync(folder)
-  const [port, { routes, workers }] = [await freePort(), mixed]
+  const [port, { routes, workers }] = [await reservePort(ending.t), mixed]
   const { origin: upstream, ca } = upstreams.mixed
   const config = writeConfiguration(folder, { world, port, upstream, ca, routes, workers })
   const command = [process.execPath, MAIN, 'start', '--config', config]

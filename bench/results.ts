@@ -2,10 +2,10 @@
 
 import type { Measured } from './measured.ts'
 import { CORES, pinned } from './cores.ts'
-import { curveLines } from './curves/report.ts'
 import { loader } from './load.ts'
 import { ENOUGH, WARM } from './traffic.ts'
 import {
+  curveLines,
   floodTable,
   neighbourTable,
   peerTable,

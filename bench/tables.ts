@@ -1,5 +1,6 @@
 /** The tables of the report, as lines of Markdown. */
 
+import type { Curve, Curves } from './curves/measure.ts'
 import { GOOD_RATE } from './flood.ts'
 import { HONEST_RATE } from './neighbour/measure.ts'
 import type { Peer } from './peers/peer.ts'
@@ -168,6 +169,30 @@ export function stageTable({ stages }: Pick<Measured, 'stages'>): string[] {
   if (stages.length === 0) return []
   const rows = stages.map(({ label, nanoseconds }) => `| ${label} | ${grouped(nanoseconds)} ns |`)
   return ['## Stages', '', '| of one request, in process | |', '|---|---|', ...rows]
+}
+
+export function curveLines({ curves, memory }: Curves): string[] {
+  const bytes = memory.map(
+    ({ label, bytes: each }) => `| ${label} | ${Math.round(each).toLocaleString('en')} bytes |`,
+  )
+  return [
+    '## Cost against size',
+    '',
+    'A decision in process, token and Seat known; and what memory each thing takes.',
+    '',
+    '![cost of a decision against routes, Seats, tenants, tokens and entries](curves.svg)',
+    '',
+    '| | |',
+    '|---|---|',
+    ...curves.map(curveLine),
+    ...bytes,
+  ]
+}
+
+function curveLine({ label, points }: Curve): string {
+  const sizes = points.map(({ size }) => size.toLocaleString('en')).join(' / ')
+  const costs = points.map(({ nanoseconds }) => nanoseconds.toFixed(0)).join(' / ')
+  return `| ${label}: ${sizes} | ${costs} ns |`
 }
 
 function milliseconds(value: number): string {

@@ -11,7 +11,8 @@ import { filler, SIZES, SMALL } from './answers.ts'
 import { loadCores, which } from './cores.ts'
 import { mixedServer } from './mixed/nginx.ts'
 import type { Ending } from './harness.ts'
-import { freePort, Program, startServer } from './program.ts'
+import { Program, startServer } from './program.ts'
+import { reservePort } from '../test/support/servers/ports.ts'
 
 export interface Upstream {
   readonly port: number
@@ -36,7 +37,11 @@ export interface Upstreams {
 /** Starts them all; they run until the ending. */
 export async function startUpstreams(ending: Ending, folder: string): Promise<Upstreams> {
   mkdirSync(folder)
-  const [port, tlsPort, mixedPort] = [await freePort(), await freePort(), await freePort()]
+  const [port, tlsPort, mixedPort] = [
+    await reservePort(ending.t),
+    await reservePort(ending.t),
+    await reservePort(ending.t),
+  ]
   const ports = [port, tlsPort, mixedPort] as const
   const nginx = which('nginx')
   const command = nginx === null ? nodeCommand(ports) : nginxCommand(nginx, writeNginx(folder, ports))

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { listen } from '../../test/support/listen.ts'
 import { findProgram } from '../../test/support/servers/binaries.ts'
 import { type Fleet, startFleet } from '../../test/fleet/fleet.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import type { Ending } from '../harness.ts'
 import type { Drill } from './drill.ts'
 
@@ -26,7 +27,7 @@ export async function startDrilledFleet(
 ): Promise<DrilledFleet> {
   const linesOf = (port: number) => [`advertise: http://127.0.0.1:${port}`, ...ENDS]
   const fleet = await startFleet(ending.t, { postgres: { fsync: true }, proxies: [], ...options, linesOf })
-  const port = await freePort()
+  const port = await reservePort(ending.t)
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(file, haproxyOf(port, fleet))
   const { path, env } = await findProgram('haproxy')

@@ -11,7 +11,8 @@ import { makeCertificate } from '../certificate.ts'
 import { peerCores } from '../cores.ts'
 import type { Ending } from '../harness.ts'
 import { PERMISSION, SPACE, TENANT } from '../names.ts'
-import { freePort, Program, startServer } from '../program.ts'
+import { Program, startServer } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import { token } from '../world.ts'
 import { HEAVY_ROUTES } from './attacks.ts'
 import { PROXY_ADDRESS, startNginx, startProxy } from './shared.ts'
@@ -44,7 +45,11 @@ export async function openNeighbourhood(
   const keys = await fill(store)
   const secrets = { honest: randomBytes(32).toString('hex'), attacker: randomBytes(32).toString('hex') }
   const provider = await TestProvider.start(ending.t, { redirectUri: REDIRECT })
-  const [port, tlsPort, http2Port] = [await freePort(), await freePort(), await freePort()]
+  const [port, tlsPort, http2Port] = [
+    await reservePort(ending.t),
+    await reservePort(ending.t),
+    await reservePort(ending.t),
+  ]
   const start = (script: string, ...ports: number[]) => startServer(ending, folder, script, ...ports)
   const shared = await start('http2-service')
   const origins = {

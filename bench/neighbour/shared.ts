@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadCores, which } from '../cores.ts'
 import type { Ending } from '../harness.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
 
 /** The address of the proxy, by which the gateway knows it. */
@@ -14,7 +15,7 @@ export const PROXY_ADDRESS = '127.0.0.3'
 export async function startNginx(ending: Ending, folder: string): Promise<string | null> {
   const program = which('nginx')
   if (program === null) return null
-  const port = await freePort()
+  const port = await reservePort(ending.t)
   const file = join(folder, 'nginx-h2c.conf')
   const server = `server { listen 127.0.0.1:${port} http2; access_log off; location / { return 200 ok; } }`
   writeFileSync(file, nginxConfiguration(folder, 1, server))
@@ -24,7 +25,7 @@ export async function startNginx(ending: Ending, folder: string): Promise<string
 
 /** HAProxy, which shares its connections to the gateway among clients. @param gateway a port with TLS and HTTP/2 */
 export async function startProxy(ending: Ending, folder: string, gateway: number): Promise<Program> {
-  const port = await freePort()
+  const port = await reservePort(ending.t)
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(
     file,

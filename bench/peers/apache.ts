@@ -6,7 +6,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { peerCores, which } from '../cores.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import { SPACE } from '../names.ts'
 import { runningOf } from './node-program.ts'
 import type { Peer, Setup } from './peer.ts'
@@ -45,7 +46,7 @@ function program(): string | null {
 function startWith(rules: (setup: Setup) => string): Peer['start'] {
   return async (setup, ending) => {
     const { folder, workers } = setup
-    const port = await freePort()
+    const port = await reservePort(ending.t)
     const file = join(folder, 'apache.conf')
     writeFileSync(file, configuration(setup, port, rules(setup)), { mode: 0o600 })
     const command = [program() ?? 'apache2', '-f', file, '-DFOREGROUND']

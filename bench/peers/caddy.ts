@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { peerCores, which } from '../cores.ts'
 import type { Ending } from '../harness.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import { launchServer, runningOf } from './node-program.ts'
 import type { Peer, Setup } from './peer.ts'
 
@@ -33,7 +34,7 @@ function available(): string | null {
 
 async function launch(setup: Setup, service: number | null, ending: Ending): Promise<Program> {
   const { folder, workers } = setup
-  const port = await freePort()
+  const port = await reservePort(ending.t)
   const file = join(folder, 'Caddyfile')
   writeFileSync(file, caddyfile(setup, port, service))
   const command = [which('caddy') ?? 'caddy', 'run', '--adapter', 'caddyfile', '--config', file]

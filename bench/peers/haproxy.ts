@@ -7,7 +7,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { peerCores, which } from '../cores.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import { SPACE } from '../names.ts'
 import { runningOf } from './node-program.ts'
 import type { Peer, Setup } from './peer.ts'
@@ -50,7 +51,7 @@ function available(): string | null {
 function startWith(front: (setup: Setup) => string): Peer['start'] {
   return async (setup, ending) => {
     const { folder, workers } = setup
-    const port = await freePort()
+    const port = await reservePort(ending.t)
     const file = join(folder, 'haproxy.cfg')
     writeFileSync(file, configuration(setup, port, front(setup)), { mode: 0o600 })
     const command = [which('haproxy') ?? 'haproxy', '-db', '-f', file]

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { IDENTITY_FIELDS } from '../../src/proxy/identity-headers.ts'
 import { peerCores, which } from '../cores.ts'
 import type { Ending } from '../harness.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
 import { launchServer, runningOf } from './node-program.ts'
 import { launchDecisions } from './seatgate.ts'
@@ -41,7 +42,7 @@ export const nginxDecision: Peer = {
   apiKeys: true,
   available,
   start: async (setup, ending) => {
-    const port = await freePort()
+    const port = await reservePort(ending.t)
     const gateway = await launchDecisions(setup, port, ending)
     const decisions = { port, ask: ASK_SEATGATE, location: SEATGATE }
     return runningOf([gateway, await launch(setup, decisions, ending)])
@@ -63,7 +64,7 @@ interface Decisions {
 
 async function launch(setup: Setup, decisions: Decisions | null, ending: Ending): Promise<Program> {
   const { folder, workers } = setup
-  const port = await freePort()
+  const port = await reservePort(ending.t)
   const file = join(folder, 'nginx.conf')
   writeFileSync(file, nginxConfiguration(folder, workers, http(setup, port, decisions)))
   const command = nginxCommand(which('nginx') ?? 'nginx', file)

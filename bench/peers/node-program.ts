@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { peerCores } from '../cores.ts'
 import type { Ending } from '../harness.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import { PERMISSION, SEATS, SPACE, seatName, TENANT } from '../names.ts'
 import type { Peer, RunningPeer, Setup } from './peer.ts'
 
@@ -43,7 +44,7 @@ export async function launchServer(
   ending: Ending,
 ): Promise<Program> {
   const { world, upstream, folder } = setup
-  const port = await freePort()
+  const port = await reservePort(ending.t)
   const file = join(folder, `setup-${port}.json`)
   const configuration: ServerSetup = {
     port,

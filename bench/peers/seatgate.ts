@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { peerCores } from '../cores.ts'
 import type { Ending } from '../harness.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import { type ConfiguredPart, writeConfiguration } from '../world.ts'
 import { runningOf } from './node-program.ts'
 import type { Peer, Setup } from './peer.ts'
@@ -74,7 +75,7 @@ export function launchDecisions(setup: Setup, decision: number, ending: Ending):
 async function launch(setup: Setup, how: Launch, ending: Ending): Promise<Program> {
   const { script = GATEWAY, runner = [], ...more } = how
   const { world, upstream, folder, routes, workers, tls } = setup
-  const port = await freePort()
+  const port = await reservePort(ending.t)
   const { origin, ca, h2c = false } = upstream
   const options = { upstream: origin, ca, h2c, routes, workers, tls, ...more }
   const file = writeConfiguration(folder, { world, port, ...options })

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { findProgram } from '../../test/support/servers/binaries.ts'
 import { startRedis } from '../../test/support/servers/redis.ts'
 import { fileURLToPath } from 'node:url'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import type { Ending } from '../harness.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
 import { CALLER, running, setRight, startInstance } from './gateway-instances.ts'
@@ -48,7 +49,7 @@ function nginx(seconds: number): StalenessPeer {
     async start(ending, folder): Promise<RunningStalenessPeer> {
       const redis = await startRedis(ending.t)
       const service = await startGateway(ending, folder, redis.url, 0)
-      const port = await freePort()
+      const port = await reservePort(ending.t)
       const file = join(folder, 'nginx.conf')
       mkdirSync(join(folder, 'cache'), { recursive: true })
       writeFileSync(file, nginxConfiguration(folder, 1, httpOf(folder, port, service, seconds)))

@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing, packageFolder } from '../own-packages.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import type { Ending } from '../harness.ts'
 
 import type { ReadPlace } from '../../src/cli/verify/readers.ts'
@@ -58,7 +59,7 @@ function cerbos({ name, label, differs, line = '', reloads = false }: Setting): 
 }
 
 async function startServer(ending: Ending, folder: string, line: string): Promise<number> {
-  const [port, grpc] = [await freePort(), await freePort()]
+  const [port, grpc] = [await reservePort(ending.t), await reservePort(ending.t)]
   const file = join(folder, `cerbos-${port}.yaml`)
   writeFileSync(file, `${configurationOf(folder, port, grpc)}${line}\n`)
   await Program.start(ending, {

@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RedisServer } from '../../test/support/servers/redis.ts'
-import { freePort, Program } from '../program.ts'
+import { Program } from '../program.ts'
+import { reservePort } from '../../test/support/servers/ports.ts'
 import type { Ending } from '../harness.ts'
 import { change, placeAt, type RunningStalenessPeer } from './staleness-peer.ts'
 
@@ -16,7 +17,7 @@ export async function startInstance<S extends { readonly port: number }>(
   script: string,
   setup: Omit<S, 'port'>,
 ): Promise<number> {
-  const port = await freePort()
+  const port = await reservePort(ending.t)
   const file = join(folder, `instance-${port}.json`)
   writeFileSync(file, JSON.stringify({ ...setup, port }), { mode: 0o600 })
   await Program.start(ending, { command: [process.execPath, script, file], port, folder })

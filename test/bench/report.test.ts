@@ -6,10 +6,9 @@ import { curveDrawing } from '../../bench/curves/drawing.ts'
 import type { Sample } from '../../bench/measure.ts'
 import type { Peer } from '../../bench/peers/peer.ts'
 import { picture } from '../../bench/picture.ts'
-import { choose, inTurn, PARTS } from '../../bench/plan.ts'
+import { choose, PARTS } from '../../bench/plan.ts'
 import type { Measured } from '../../bench/measured.ts'
 import { report } from '../../bench/results.ts'
-import { jobsOf } from '../../bench/rounds.ts'
 import { medianInterval } from '../../bench/statistics.ts'
 import { ratioOf, summaryOf } from '../../bench/summary.ts'
 import { workloads } from '../../bench/workloads.ts'
@@ -41,16 +40,6 @@ t.test('--only', async (t) => {
   const quick = chosen(null, true)
   t.ok('workloads' in quick && quick.workloads.length < everything.length)
   t.ok('workloads' in quick && quick.workloads[0] === 'mixed', 'the table of peers is always there')
-})
-
-t.test('jobs: all peers on the first workload, Seatgate on every one', async (t) => {
-  const jobs = jobsOf(peers, workloads).map((job) => `${job.workload.name} ${job.peer.name}`)
-  for (const { name } of peers) t.ok(jobs.includes(`mixed ${name}`))
-  for (const { name } of workloads) t.ok(jobs.includes(`${name} seatgate`))
-  t.notOk(jobs.includes('api-keys haproxy-jwt'), 'a peer without API keys gets no such requests')
-  t.equal(new Set(jobs).size, jobs.length)
-  t.same(inTurn([1, 2, 3], 0), [1, 2, 3])
-  t.same(inTurn([1, 2, 3], 1), [3, 2, 1])
 })
 
 const sample = (cpu: number, p99: number | null = null): Sample => ({
@@ -152,17 +141,6 @@ t.test('the report: every row of a table has as many cells as its head', async (
   t.match(text, 'Caddy: not installed')
   t.notMatch(text, 'NaN')
   t.notMatch(text, 'is warm after')
-})
-
-t.test('the report of a quick run says what it cannot say, and which peer was not warm', async (t) => {
-  const cold = { ...sample(514), warmed: 8000 }
-  const results = [{ peer: 'seatgate', workload: 'one-token', samples: [cold], failures: [] }]
-  const text = report({ ...measured, quick: true, rounds: 1, results })
-  t.match(text, 'cannot show differences below a half')
-  t.match(
-    text,
-    'seatgate, one-token: measured after 8000 requests; a program that V8 compiles is warm after 40000',
-  )
 })
 
 t.test('the drawings are well-formed, and have the measured figures', async (t) => {

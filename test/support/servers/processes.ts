@@ -56,6 +56,12 @@ export async function killFamily(pid: number): Promise<void> {
   await until(areDead, () => `process ${pid} does not heed a signal`, { pause: 2 })
 }
 
+/** The processes and all their descendants that run now. */
+export function familyOf(pids: readonly number[]): number[] {
+  const entries = table()
+  return [...new Set(pids.flatMap((pid) => familyIn(entries, pid)))]
+}
+
 /** The process and its descendants, parents before children. */
 function familyIn(entries: ReadonlyMap<number, Entry>, pid: number): number[] {
   const family = entries.has(pid) ? [pid] : []
