@@ -1,7 +1,6 @@
 /** Programs that listen on a port: started on their cores, awaited, and ended. */
 
 import { mkdirSync, mkdtempSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { reservePort } from '../test/support/servers/ports.ts'
 import { Child } from '../test/support/servers/child.ts'
@@ -37,7 +36,7 @@ export class Program extends Child {
     const [path = '', ...args] = bound(cores, command)
     const begun = performance.now()
     await program.spawn({ program: { path, env: { ...process.env, ...env } }, args })
-    await program.comesUp(() => accepts(port), { patience: PATIENCE })
+    await program.listensOn(port, { patience: PATIENCE })
     program.#startedIn = performance.now() - begun
     return program
   }
@@ -69,16 +68,4 @@ export async function startServer(
   const path = join(import.meta.dirname, 'servers', `${script}.ts`)
   const command = [process.execPath, path, ...[port, ...ports].map(String)]
   return Program.start(ending, { command, port, cores: loadCores(1), folder })
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.on('error', () => resolve(false))
-    socket.on('connect', () => {
-      // Without a listener, a connection may get this very port as its own, and so connect to itself.
-      resolve(socket.localPort !== port)
-      socket.destroy()
-    })
-  })
 }

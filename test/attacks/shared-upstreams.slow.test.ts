@@ -63,14 +63,7 @@ function start(t: Test, { program, args, config }: Server, service: number): Pro
     const child = new Child(folder)
     t.teardown(() => child.end())
     await child.spawn({ program: await findProgram(program), args: args(file) })
-    await child.comesUp(async () => {
-      const client = new RawClient(port)
-      const connected = await new Promise((resolve) => {
-        client.socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-      })
-      client.socket.destroy()
-      return connected === true
-    })
+    await child.listensOn(port)
     return port
   })
 }

@@ -1,9 +1,7 @@
 /** A proxy with a configuration of the manual, between clients and a service, which asks a gateway about each request. */
 
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { acceptOf } from '../../src/proxy/websocket/websocket-protocol.ts'
@@ -126,19 +124,12 @@ async function startProxy(
   const child = new Child(folder)
   t.teardown(() => child.end())
   await child.spawn({ program: await findProgram(program), args: args(folder) })
-  await child.comesUp(() => accepts(port))
+  await child.listensOn(port)
   if (WARNING.test(child.log)) throw new Error(`${program} warns of its configuration:\n${child.log}`)
 }
 
 /** As nginx and HAProxy write it. */
 const WARNING = /\[warn(?:ing)?\]/i
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  const connected = await once(socket, 'connect').catch(() => null)
-  socket.destroy()
-  return connected !== null
-}
 
 /** Bytes: what a client may send, and its identity. Many servers take less. */
 const MAX_HEADERS = 64 * 1024

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { User } from './folder.ts'
 import { continueFamily, killFamily, signal, stopFamily } from './processes.ts'
@@ -89,6 +90,11 @@ export class Child {
     }
   }
 
+  /** Resolves once it accepts connections on this port of loopback; rejects as {@link comesUp}. */
+  async listensOn(port: number, patience?: Patience): Promise<void> {
+    await this.comesUp(() => accepts(port), patience)
+  }
+
   /** Stands still as a machine does that is paused: its connections stay open and nothing is answered. */
   async freeze(): Promise<void> {
     this.#mustRun()
@@ -128,4 +134,16 @@ export class Child {
   #fault(what: string): string {
     return `the server ${what}:\n${this.log.slice(-2000)}`
   }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => resolve(false))
+    socket.on('connect', () => {
+      // Without a listener, a connection may get this very port as its own, and so connect to itself.
+      resolve(socket.localPort !== port)
+      socket.destroy()
+    })
+  })
 }
