@@ -69,7 +69,6 @@ if (mode !== 'open' && mode !== 'bare') throw new Error(`neither open nor bare: 
 if (mode === 'bare') {
   AccessLog.prototype.write = () => {}
   Metrics.prototype.requestStarted = () => {}
-  Metrics.prototype.requestEnded = () => {}
   Metrics.prototype.countRequest = () => {}
 }
 process.argv = [node, script, 'start', '--config', file]

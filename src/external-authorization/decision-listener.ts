@@ -84,9 +84,8 @@ function settingsOf({ limits, memory }: Config, { clients }: DecisionConfig): Li
 }
 
 function openAuthzen(options: DecisionListenerOptions): Pipeline {
-  const { decisionPoint, compiled, tracer, metrics, rateLimiter, log } = options
-  const accessLog = new AccessLog(log.line, 'authzen')
-  const services = { log: accessLog, metrics, rateLimiter, activity: null }
+  const { decisionPoint, compiled, tracer, metrics, log } = options
+  const services = { log: new AccessLog(log.line, 'authzen'), metrics }
   return new Pipeline(builtInOnlyStages, authzenConfig(decisionPoint, compiled, tracer), services)
 }
 

@@ -7,8 +7,11 @@ import type { Exchange } from '../http/server/exchange.ts'
 import type { Handler } from '../http/server/listener.ts'
 import type { RespondUnparsed } from '../http/server/problem.ts'
 import { Refusal } from '../model/errors.ts'
-import type { DecisionPipeline } from '../pipeline/pipeline.ts'
+import type { DecisionPipeline } from '../pipeline/gateway-pipeline.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
 import { refuseQuestion } from './http-question.ts'
+
+type ServingPipeline = Pick<Pipeline, 'ended' | 'malformed'>
 
 /** Serves the requests of one path, or of all paths below it. */
 export interface Endpoint {
@@ -18,7 +21,7 @@ export interface Endpoint {
    */
   readonly path: string
   /** The pipeline of requests that the endpoint serves itself; left out: the pipeline of questions. */
-  readonly pipeline?: DecisionPipeline
+  readonly pipeline?: ServingPipeline
   /** Starts the exchange with `Pipeline.ask`. Returns at once. */
   handle(request: ClientRequest, response: ClientResponse): Exchange
 }
@@ -29,7 +32,7 @@ export class DecisionHandler implements Handler {
   readonly #pipeline: DecisionPipeline
   readonly #endpoints: readonly Endpoint[]
   /** The pipelines of exchanges that are no questions. */
-  readonly #pipelines = new WeakMap<Exchange, DecisionPipeline>()
+  readonly #pipelines = new WeakMap<Exchange, ServingPipeline>()
 
   constructor(pipeline: DecisionPipeline, endpoints: readonly Endpoint[]) {
     this.#pipeline = pipeline
@@ -44,7 +47,7 @@ export class DecisionHandler implements Handler {
     return exchange
   }
 
-  #pipelineOf(exchange: Exchange | null): DecisionPipeline {
+  #pipelineOf(exchange: Exchange | null): ServingPipeline {
     return (exchange === null ? undefined : this.#pipelines.get(exchange)) ?? this.#pipeline
   }
 

@@ -33,34 +33,51 @@ import type { WebSockets } from './web-sockets.ts'
 export interface Mechanisms extends Pick<LocalPipeline, 'reevaluate' | 'held'> {
   readonly log: AccessLog
   readonly metrics: Metrics
-  /** Null: decisions are not remembered. */
-  readonly activity: ProcessActivity | null
   readonly refusals: Refusals
-  readonly rateLimiter: RateLimiter
   readonly requestShares: RequestShares
-  readonly webSockets: WebSockets
   readonly eventStreams: EventStreams
+}
+
+export interface GatewayServices {
+  readonly activity: ProcessActivity
+  readonly rateLimiter: RateLimiter
+}
+
+/** What the front door has besides. */
+export interface GatewayMechanisms extends Mechanisms, GatewayServices {
+  readonly webSockets: WebSockets
   readonly clientCancels: ClientCancels
 }
 
 export interface StageLists {
   /** For requests that the gateway forwards or serves. */
   readonly requests: Next
-  /** For questions of other proxies. */
-  readonly questions: Next
   readonly observers: Observers
 }
 
+export interface GatewayLists extends StageLists {
+  /** For questions of other proxies. */
+  readonly questions: Next
+}
+
 /** Composes the lists for a configuration. */
-export type StagesOf<C extends PipelineConfig> = (config: C, mechanisms: Mechanisms) => StageLists
+export type StagesOf<C extends PipelineConfig, L extends StageLists> = (
+  config: C,
+  mechanisms: Mechanisms,
+) => L
 
 /** The front door, and the questions of other proxies. */
-export const gatewayStages: StagesOf<GatewayConfig> = (config, mechanisms) => {
+export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanisms): GatewayLists {
   const { engine, limits, upstreams, shadow, signIn, identity, trustedProxies } = config
-  const { refusals, rateLimiter, requestShares, webSockets, clientCancels, metrics } = mechanisms
+  const { refusals, rateLimiter, requestShares, webSockets, clientCancels, metrics, activity } = mechanisms
   const shadows =
     shadow === null ? [] : [new ShadowDecisions(shadow, (result) => metrics.countShadow(result))]
-  const observers = observersOf(config, mechanisms, [...shadows, clientCancels.observer(trustedProxies)])
+  const observers = observersOf(config, mechanisms, [
+    rememberDecisions(activity),
+    ...shadows,
+    clientCancels.observer(trustedProxies),
+    webSockets,
+  ])
   const refuseDecided = refuseDecidedBy(observers, refusals)
   const decision = [
     evaluate(engine, observers),
@@ -76,7 +93,7 @@ export const gatewayStages: StagesOf<GatewayConfig> = (config, mechanisms) => {
       shareConnections(requestShares, refuseDecided),
       observeAllowed(observers),
       grantPreflight,
-      forwardToUpstream(upstreams, webSockets, refusals.refuse),
+      forwardToUpstream(config, webSockets, observers, refusals.refuse),
       ...builtInStages(config, mechanisms),
     ]),
     questions: composed([
@@ -89,7 +106,7 @@ export const gatewayStages: StagesOf<GatewayConfig> = (config, mechanisms) => {
 }
 
 /** For a listener that serves built-in endpoints alone: without rate limits, upstreams and sign-in. */
-export const builtInOnlyStages: StagesOf<PipelineConfig> = (config, mechanisms) => {
+export const builtInOnlyStages: StagesOf<PipelineConfig, StageLists> = (config, mechanisms) => {
   const { refusals, requestShares } = mechanisms
   const observers = observersOf(config, mechanisms, [])
   return {
@@ -102,8 +119,6 @@ export const builtInOnlyStages: StagesOf<PipelineConfig> = (config, mechanisms) 
       observeAllowed(observers),
       ...builtInStages(config, mechanisms),
     ]),
-    // No other proxy asks here.
-    questions: composed([]),
   }
 }
 
@@ -135,14 +150,8 @@ function builtInStages({ limits }: PipelineConfig, mechanisms: Mechanisms): read
 
 function observersOf(
   { trustedProxies }: PipelineConfig,
-  { metrics, activity, log }: Mechanisms,
+  { metrics, log }: Mechanisms,
   more: readonly Observer[],
 ): Observers {
-  return new Observers([
-    ...(activity === null ? [] : [rememberDecisions(activity)]),
-    ...more,
-    countRequests(metrics),
-    endTraces,
-    logRequests(log, trustedProxies),
-  ])
+  return new Observers([...more, countRequests(metrics), endTraces, logRequests(log, trustedProxies)])
 }

@@ -14,8 +14,7 @@ import type { Tracer } from '../telemetry/tracing/tracer.ts'
 import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
 import type { DecisionListener, Extensions } from './extensions.ts'
 import { addDataPlaneGauges } from './gauges.ts'
-import { Pipeline } from '../pipeline/pipeline.ts'
-import { gatewayStages } from '../pipeline/stage-lists.ts'
+import { GatewayPipeline } from '../pipeline/gateway-pipeline.ts'
 import type { GatewayConfig } from '../pipeline/pipeline-config.ts'
 import { clientNetwork } from '../proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
@@ -54,7 +53,7 @@ export class DataPlane {
   readonly #openDecisionListener: Extensions['openDecisionListener']
   readonly #decisionPoint: DecisionPoint
   readonly #rateLimiter: RateLimiter
-  readonly #pipeline: Pipeline<GatewayConfig>
+  readonly #pipeline: GatewayPipeline
   readonly #reevaluation: Reevaluation
   readonly #watch: UpstreamListener
   readonly #connectionEvents: ListenerEvents
@@ -96,7 +95,7 @@ export class DataPlane {
       sumOf(this.#requestListener?.connections ?? {}, this.#decisionListener?.listener.connections ?? {}),
     )
     this.#running = running(compiled, this.#watch, tracer)
-    this.#pipeline = new Pipeline(gatewayStages, this.#running, {
+    this.#pipeline = new GatewayPipeline(this.#running, {
       log: new AccessLog(log.line),
       metrics: this.metrics,
       rateLimiter: this.#rateLimiter,
@@ -142,7 +141,6 @@ export class DataPlane {
       compiled: this.#compiled,
       tracer: this.#running.tracer,
       metrics: this.metrics,
-      rateLimiter: this.#rateLimiter,
       log: this.#log,
       events: this.#connectionEvents,
       shared,

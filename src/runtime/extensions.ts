@@ -6,11 +6,10 @@
 
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
-import type { RateLimiter } from '../decision/limits/rate-limiter.ts'
 import type { ListenerEvents, RequestListener } from '../http/server/listener-options.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { Route } from '../model/route.ts'
-import type { DecisionPipeline } from '../pipeline/pipeline.ts'
+import type { DecisionPipeline } from '../pipeline/gateway-pipeline.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -46,7 +45,6 @@ export interface DecisionListenerOptions {
   readonly compiled: CompiledConfig
   readonly tracer: Tracer | null
   readonly metrics: Metrics
-  readonly rateLimiter: RateLimiter
   readonly log: Log
   readonly events: ListenerEvents
   /** The port is shared with other workers. */

@@ -242,12 +242,9 @@ export class Metrics extends MetricRegistry {
     this.#inFlight++
   }
 
-  requestEnded(): void {
-    this.#inFlight--
-  }
-
-  /** Counts the request; may run later than its end. @param at monotonic ms of the end, or of the 101 */
+  /** The request has ended. @param at monotonic ms of the end, or of the 101 */
   countRequest(exchange: Exchange, at: number): void {
+    this.#inFlight--
     const decision = exchange.evaluation?.decision
     const status = statusOf(exchange)
     const route = decision?.route ?? null

@@ -15,6 +15,7 @@ import { forwardToUpstream } from '../../src/pipeline/stages/forward-to-upstream
 import { grantPreflight } from '../../src/pipeline/stages/grant-preflight.ts'
 import { type LocalPipeline, serveLocal } from '../../src/pipeline/stages/serve-local.ts'
 import { servePublic } from '../../src/pipeline/stages/serve-public.ts'
+import type { GatewayConfig } from '../../src/pipeline/pipeline-config.ts'
 import type { WebSockets } from '../../src/pipeline/web-sockets.ts'
 import { type Observer, Observers } from '../../src/pipeline/observers/observer.ts'
 import { ANSWERED, composed, type Stage } from '../../src/pipeline/stage.ts'
@@ -73,7 +74,12 @@ t.test('no stage that answers serves a denied request, wherever a list has it', 
   const refusals = { refuse, failed: refuse } as unknown as Refusals
   const stages: Readonly<Record<string, Stage>> = {
     grantPreflight,
-    forwardToUpstream: forwardToUpstream(upstreams, {} as WebSockets, refuse),
+    forwardToUpstream: forwardToUpstream(
+      { upstreams } as unknown as GatewayConfig,
+      {} as WebSockets,
+      new Observers([]),
+      refuse,
+    ),
     serveLocal: serveLocal({ refuse, failed: refuse } as unknown as LocalPipeline),
     servePublic: servePublic(1000, refusals),
     answerQuestion: answerQuestion(upstreams, null),

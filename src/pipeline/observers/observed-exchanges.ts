@@ -22,17 +22,19 @@ export function rememberDecisions(activity: ProcessActivity): Observer {
   return { decided: remember, revoked: remember }
 }
 
-/** A WebSocket was counted as a request with its 101. */
+/** A WebSocket is counted as a request with its 101. */
 export function countRequests(metrics: Metrics): Observer {
   return {
+    opened: (exchange, at) => metrics.countRequest(exchange, at),
     ended(exchange) {
       if (isRequest(exchange)) metrics.countRequest(exchange, exchange.endedAt)
     },
   }
 }
 
-/** The spans of a WebSocket were made with its 101. A request may have a trace that began before a reload ended tracing. */
+/** The spans of a WebSocket are made with its 101. A request may have a trace that began before a reload ended tracing. */
 export const endTraces: Observer = {
+  opened: (exchange, at) => requestTrace.get(exchange)?.end(exchange, at),
   ended(exchange) {
     if (isRequest(exchange)) requestTrace.get(exchange)?.end(exchange, exchange.endedAt)
   },

@@ -14,6 +14,8 @@ export interface Observer {
   decided?(exchange: Exchange, refusal: Refusal | null): void
   /** The exchange was allowed before, is still open, and is refused now. */
   revoked?(exchange: Exchange, refusal: Refusal): void
+  /** A WebSocket is open: its 101 is sent. @param at monotonic ms */
+  opened?(exchange: Exchange, at: number): void
   /**
    * The response is complete, or the connection is closed. Called once for each exchange, at the end of the turn of the event loop.
    * The observers of the current configuration learn of it, also of an exchange that began under another one.
@@ -39,6 +41,10 @@ export class Observers implements Required<Observer> {
 
   revoked(exchange: Exchange, refusal: Refusal): void {
     for (const observer of this.#all) observer.revoked?.(exchange, refusal)
+  }
+
+  opened(exchange: Exchange, at: number): void {
+    for (const observer of this.#all) observer.opened?.(exchange, at)
   }
 
   ended(exchange: Exchange): void {
