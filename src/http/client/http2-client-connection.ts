@@ -6,8 +6,8 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { TLSSocket } from 'node:tls'
+import { Deadlines } from '../../lib/deadlines.ts'
 import { InFlight } from '../../lib/in-flight.ts'
-import { TOKEN } from '../wire/fields.ts'
 import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
 import { UNANNOUNCED_BY_SERVER } from '../wire/http2/section-limits.ts'
@@ -15,12 +15,12 @@ import type { ScarceWindow } from '../wire/http2/sender.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import { AbandonedStreams } from './abandoned-streams.ts'
 import { connectEvent, openSocket } from './connector.ts'
+import { requestFields } from './http2-request-fields.ts'
 import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
 import {
   ConnectionLost,
   NoHttp2,
   notConnected,
-  NotForwardable,
   ProtocolError,
   type ResponseReceiver,
   Unprocessed,
@@ -40,11 +40,6 @@ const PING_TIMEOUT = 10_000
 const PING_INTERVAL = 310_000
 const HEADER_BYTES = 64 * 1024
 const HEADER_FIELDS = 2000
-const METHOD = new RegExp(`^${TOKEN}+$`)
-/** As in a request line of HTTP/1.1. */
-const PATH = /^\/(?:[!-~]*|[!->@-~]*\?[!-~\x80-\xff]*)$/
-/** Host and port: no user information (RFC 9113, section 8.3.1), and nothing that could be the path of another URI. */
-const AUTHORITY = /^[^\0- "#/<>?@\\^`{|}\x7f-\uffff]+$/
 
 export class Http2Connection implements PooledConnection, SessionOwner, UpstreamStreamOwner {
   /** Monotonic ms: an idle connection is not used from then on. */
@@ -54,6 +49,8 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   readonly slots: InFlight<UpstreamStream> = new InFlight()
   readonly #abandoned = new AbandonedStreams()
   readonly #shares = new WindowShares(this.slots)
+  /** When response bodies must have made progress. */
+  readonly deadlines = new Deadlines(this.slots)
   readonly #settings: ConnectionSettings
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
@@ -70,9 +67,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   #error: Error | null = null
   /** The owners of its requests are noted: GOAWAY may come first, and the end of the connection later. */
   #suspected = false
-  #timer: NodeJS.Timeout | null = null
-  /** Monotonic ms: when `#timer` fires. */
-  #watchedUntil = Infinity
+  readonly #connectTimer: NodeJS.Timeout
 
   constructor(settings: ConnectionSettings, owner: ConnectionOwner) {
     this.#settings = settings
@@ -80,7 +75,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     const { connectTimeout } = settings
     const socket = openSocket(settings, null, 'h2')
     this.#socket = socket
-    this.#timer = setTimeout(() => this.close(notConnected(connectTimeout)), connectTimeout)
+    this.#connectTimer = setTimeout(() => this.close(notConnected(connectTimeout)), connectTimeout)
     socket.once(connectEvent(settings), () => this.#connected())
     socket.on('error', (error) => this.#broken(this.#connectionError(error)))
     socket.on('end', () => this.#ended())
@@ -217,7 +212,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   settingsReceived(): void {
     if (this.#state === 'connecting') {
       this.#state = 'open'
-      this.#stopTimer()
+      clearTimeout(this.#connectTimer)
       this.expiresAt = performance.now() + this.#settings.keepAlive
     }
     this.#owner.connectionReady(this)
@@ -283,7 +278,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     if (this.#state === 'closed') return
     this.#state = 'closed'
     this.#error = error
-    this.#stopTimer()
+    clearTimeout(this.#connectTimer)
     this.#closeSocket()
     const reserved = [...this.slots].filter((stream) => stream.isReserved)
     for (const stream of reserved) stream.isReserved = false
@@ -336,32 +331,6 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
       return this.close(new NoHttp2('it closed the connection without SETTINGS'))
     this.#broken(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', false))
   }
-
-  /** One timer for the bodies of all streams. */
-  watch(deadline: number): void {
-    if (deadline >= this.#watchedUntil || this.#state === 'closed') return
-    this.#stopTimer()
-    this.#watchedUntil = deadline
-    this.#timer = setTimeout(() => this.#checkDeadlines(), deadline - performance.now() + 1)
-  }
-
-  #checkDeadlines(): void {
-    this.#timer = null
-    this.#watchedUntil = Infinity
-    const now = performance.now()
-    let next = Infinity
-    for (const stream of [...this.slots]) {
-      if (stream.deadline <= now) stream.timedOut()
-      else next = Math.min(next, stream.deadline)
-    }
-    if (next !== Infinity) this.watch(next)
-  }
-
-  #stopTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
-    this.#watchedUntil = Infinity
-  }
 }
 
 function beginReserved(connection: Http2Connection, stream: UpstreamStream): void {
@@ -370,30 +339,4 @@ function beginReserved(connection: Http2Connection, stream: UpstreamStream): voi
 
 function streamGone(connection: Http2Connection): void {
   connection.streamGone()
-}
-
-/**
- * The field list of a request (RFC 9113, section 8.3.1): what was decided, in the order of HTTP/1.1.
- * Throws a NotForwardable if a part of the request can not be written.
- *
- * @param authority the host and port of the target
- * @returns name, value, … of pseudo-header fields; and all other fields, as lines of HTTP/1.1
- */
-function requestFields(
-  { method, path, headers, host, body, length, grpc }: UpstreamRequest,
-  scheme: 'http' | 'https',
-  authority: string,
-): { pseudo: readonly string[]; lines: string } {
-  const pseudo = [':method', method, ':scheme', scheme, ':authority', host ?? authority, ':path', path]
-  // CONNECT has a form of its own, and is not forwarded.
-  let writable = METHOD.test(method) && method !== 'CONNECT' && PATH.test(path)
-  writable &&= AUTHORITY.test(host ?? authority)
-  for (const lines of headers) writable &&= lines.writable
-  if (!writable) throw new NotForwardable('the request contains bytes that cannot be written')
-  let text = ''
-  for (const lines of headers) text += lines.text
-  if (length !== null && length !== Infinity) text += `content-length: ${body === null ? 0 : length}\r\n`
-  // gRPC services may refuse calls without it.
-  if (grpc === true) text += 'te: trailers\r\n'
-  return { pseudo, lines: text }
 }

@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { performance } from 'node:perf_hooks'
+import { Deadlines, type Timed } from '../../lib/deadlines.ts'
 import { resetTls } from '../../lib/node-internals.ts'
 import { MessageParser, type MessageSink } from '../wire/message-parser.ts'
 import { openSocket, connectEvent } from './connector.ts'
@@ -32,8 +33,11 @@ const buffer = Buffer.allocUnsafeSlow(128 * 1024)
 /** Milliseconds subtracted from the announced timeout of the upstream, for latency and clock differences. */
 const KEEP_ALIVE_MARGIN = 1000
 
+/** When response bodies must have made progress. */
+const deadlines = new Deadlines()
+
 export class UpstreamConnection
-  implements PooledConnection, RequestControl, RequestSlot, MessageSink<ParsedResponseHead>
+  implements PooledConnection, RequestControl, RequestSlot, Timed, MessageSink<ParsedResponseHead>
 {
   /** It is open and idle, and all received bytes are processed. */
   hasRoom = false
@@ -71,12 +75,11 @@ export class UpstreamConnection
   #used = false
   #closed = false
   #paused = false
-  /**
-   * Runs since a body arrived in parts. Each part moves `#deadline` (monotonic ms) instead of the timer, and the next
-   * body uses the same timer.
-   */
-  #timer: NodeJS.Timeout | null = null
-  #deadline = 0
+  readonly #connectTimer: NodeJS.Timeout
+  /** Monotonic ms: the response body must make progress by then. Each part moves it. */
+  deadline = 0
+  /** The index among the deadlines; -1: the response body waits for nothing, or has not begun. */
+  index = -1
 
   constructor(settings: ConnectionSettings, owner: ConnectionOwner) {
     this.#settings = settings
@@ -84,9 +87,9 @@ export class UpstreamConnection
     const { connectTimeout } = settings
     const socket = openSocket(settings, { buffer, callback: (length) => this.#read(length) })
     this.#socket = socket
-    this.#timer = setTimeout(() => this.close(notConnected(connectTimeout)), connectTimeout)
+    this.#connectTimer = setTimeout(() => this.close(notConnected(connectTimeout)), connectTimeout)
     socket.once(connectEvent(settings), () => {
-      this.#stopTimer()
+      clearTimeout(this.#connectTimer)
       this.expiresAt = performance.now() + settings.keepAlive
       this.#waitUntilRead(false)
     })
@@ -202,14 +205,14 @@ export class UpstreamConnection
   pause(): void {
     if (this.#closed) return
     this.#paused = true
-    this.#stopTimer()
+    deadlines.remove(this)
     this.#socket.pause()
   }
 
   resume(): void {
     if (this.#closed || !this.#paused) return
     this.#paused = false
-    this.#deadline = performance.now() + this.#settings.bodyTimeout
+    this.#progress()
     this.#awaitBody()
     this.#socket.resume()
   }
@@ -218,7 +221,8 @@ export class UpstreamConnection
     if (this.#closed) return
     this.#closed = true
     this.hasRoom = false
-    this.#stopTimer()
+    clearTimeout(this.#connectTimer)
+    deadlines.remove(this)
     this.#parser.stop()
     // A reset keeps an incomplete request from looking complete.
     if (this.#writing || this.#socket.writableLength > 0) reset(this.#socket)
@@ -237,13 +241,13 @@ export class UpstreamConnection
       this.#inResponseBody = true
       this.#keepAlive = head.keepAlive
       this.#keepAliveSeconds = head.keepAliveSeconds
-      this.#deadline = performance.now() + this.#settings.bodyTimeout
+      this.#progress()
     }
     this.receiver?.head(head)
   }
 
   body(chunk: Buffer | string): void {
-    this.#deadline = performance.now() + this.#settings.bodyTimeout
+    this.#progress()
     this.#bytesMoved += chunk.length
     this.receiver?.data(chunk)
   }
@@ -252,6 +256,7 @@ export class UpstreamConnection
     const receiver = this.receiver
     this.receiver = null
     this.#inResponseBody = false
+    deadlines.remove(this)
     this.#used = true
     if (this.#paused) {
       this.#paused = false
@@ -319,24 +324,17 @@ export class UpstreamConnection
     this.close(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', this.#used))
   }
 
-  /** Starts the timer for the rest of a body. */
+  /** The rest of a body must make progress in time. */
   #awaitBody(): void {
-    if (!this.#inResponseBody || this.#paused || this.#timer !== null) return
-    this.#timer = setTimeout(onBodyDeadline, this.#deadline - performance.now(), this)
+    if (this.#inResponseBody && !this.#paused && this.index < 0) deadlines.add(this, this.deadline)
   }
 
-  /** The timer has fired; parts that arrived since may have moved the deadline. */
-  checkBodyDeadline(): void {
-    this.#timer = null
-    if (!this.#inResponseBody || this.#paused) return
-    const rest = this.#deadline - performance.now()
-    if (rest > 0) this.#awaitBody()
-    else this.close(new BodyTimeout('the upstream stopped sending inside the response body'))
+  #progress(): void {
+    this.deadline = performance.now() + this.#settings.bodyTimeout
   }
 
-  #stopTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
+  expired(): void {
+    this.close(new BodyTimeout('the upstream stopped sending inside the response body'))
   }
 }
 
@@ -346,10 +344,6 @@ function offer(connection: UpstreamConnection): void {
 
 function beginReserved(connection: UpstreamConnection): void {
   connection.beginReserved()
-}
-
-function onBodyDeadline(connection: UpstreamConnection): void {
-  connection.checkBodyDeadline()
 }
 
 /**

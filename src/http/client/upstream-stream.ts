@@ -5,6 +5,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Readable } from 'node:stream'
+import type { Deadlines, Timed } from '../../lib/deadlines.ts'
 import { responseFields, trailerFields } from '../wire/http2/field-list.ts'
 import { CANCEL, NO_ERROR, PROTOCOL_ERROR } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
@@ -29,13 +30,13 @@ export interface UpstreamStreamOwner {
   uploadFinished(): void
   /** The fault of a stream that the peer or the end of the connection has ended. */
   faultOf(stream: UpstreamStream, code: number): Error
-  /** The deadline of a body has been set. */
-  watch(deadline: number): void
+  /** The deadlines of the streams that have not ended. */
+  readonly deadlines: Deadlines
   /** Milliseconds that a body may stand still. */
   readonly bodyTimeout: number
 }
 
-export class UpstreamStream implements StreamReceiver, RequestControl, RequestSlot {
+export class UpstreamStream implements StreamReceiver, RequestControl, RequestSlot, Timed {
   readonly request: UpstreamRequest
   readonly receiver: ResponseReceiver
   readonly busySince: number = performance.now()
@@ -244,8 +245,7 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
     this.#fail(error, CANCEL)
   }
 
-  /** The deadline has passed. */
-  timedOut(): void {
+  expired(): void {
     this.close(new BodyTimeout('the upstream stopped sending inside the response body'))
   }
 
@@ -263,13 +263,11 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
   /** A byte has moved that the body timeout waits for. */
   #progress(): void {
     if (!this.#headReceived || this.#paused) return
-    this.deadline = performance.now() + this.#owner.bodyTimeout
-    this.#owner.watch(this.deadline)
+    this.#owner.deadlines.move(this, performance.now() + this.#owner.bodyTimeout)
   }
 
   #end(): void {
     this.#ended = true
-    this.deadline = Infinity
     this.#body?.release()
     this.#writing = false
     this.#finishUpload()

@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
-import { Deadlines, type Timed } from '../../src/proxy/attempts.ts'
+import { Deadlines, type Timed } from '../../src/lib/deadlines.ts'
 import { holdTime } from '../support/held-time.ts'
 
 /** More than the time from a deadline to the check that finds it. */
