@@ -3,7 +3,7 @@
 import type { Exchange } from '../http/server/exchange.ts'
 import { openedWebSocket } from '../http/server/open-web-socket.ts'
 import { WebSocketShares } from '../proxy/websocket/websocket-shares.ts'
-import { GOING_AWAY } from '../proxy/websocket/websocket-protocol.ts'
+import { GOING_AWAY } from '../proxy/websocket/websocket-frames.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Observer } from './observers/observer.ts'
 

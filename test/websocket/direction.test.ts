@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { closeFrame } from '../../src/proxy/websocket/websocket-protocol.ts'
+import { closeFrame } from '../../src/proxy/websocket/websocket-frames.ts'
 import { Direction } from '../../src/proxy/websocket/tunnel.ts'
 import { BINARY, CLOSE, type Frame, FrameReader, fromClient, fromServer } from './frames.ts'
 

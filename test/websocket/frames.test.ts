@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { Frames } from '../../src/proxy/websocket/websocket-protocol.ts'
+import { Frames } from '../../src/proxy/websocket/websocket-frames.ts'
 import { BINARY, CLOSE, fromClient, fromServer, header, PING, status, TEXT } from './frames.ts'
 
 /** Split at these positions, in order. */

@@ -4,7 +4,7 @@ import type { Exchange } from '../../http/server/exchange.ts'
 import { askedQuestion } from '../../http/server/question.ts'
 import { validateRequest, type ValidationLimits } from '../../http/server/request-validation.ts'
 import type { Refusal } from '../../model/errors.ts'
-import { strayHandshake } from '../../proxy/websocket/websocket-protocol.ts'
+import { strayHandshake } from '../../proxy/websocket/websocket-handshake.ts'
 import type { Refuse } from '../../proxy/forward.ts'
 import { ANSWERED, type Stage } from '../stage.ts'
 

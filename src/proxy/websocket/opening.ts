@@ -19,7 +19,7 @@ import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
 import type { Upstream } from '../upstream.ts'
 import { abandoned, protocolError, timedOut } from '../upstream-faults.ts'
-import { handshakeHeaders, headOf, responseFault, switchingFields } from './websocket-protocol.ts'
+import { handshakeHeaders, headOf, responseFault, switchingFields } from './websocket-handshake.ts'
 import { Tunnel } from './tunnel.ts'
 import { ClientSide, type HandshakeOwner, sendHandshake } from './websocket-proxy.ts'
 

@@ -16,7 +16,7 @@ import { keepOneRead } from '../../lib/node-internals.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import type { OpenWebSocket, WebSocketEnd } from '../../http/server/open-web-socket.ts'
 import { passed } from '../buffer-garbage.ts'
-import { closeFrame, Frames, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './websocket-protocol.ts'
+import { closeFrame, Frames, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './websocket-frames.ts'
 
 /** Milliseconds for both ends to reply to Close, and to complete the frame before it. */
 const CLOSE_WAIT = 5000
