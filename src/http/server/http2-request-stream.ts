@@ -1,17 +1,16 @@
-/** One request of an HTTP/2 connection, and its response: the events of its stream as those of a request. */
+/** One request of an HTTP/2 connection, and its response. The events of its stream become events of a request. */
 
 import type { Socket } from 'node:net'
 import { nextStage } from '../../lib/batched-stages.ts'
-import { FieldLines } from '../wire/field-lines.ts'
-import { INTERNAL_ERROR, NO_ERROR } from '../wire/http2/http2-errors.ts'
+import { NO_ERROR } from '../wire/http2/http2-errors.ts'
 import { checkRequestTrailers } from '../wire/http2/request-list.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
-import type { ResponseFields } from '../wire/response-fields.ts'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import type { Exchange } from './exchange.ts'
-import { bodyFraming, ClientResponse, dateLine } from './client-response.ts'
+import { Http2Response, type Http2ResponseOwner } from './http2-response.ts'
+import { StreamProgress } from './stream-progress.ts'
 
 /** The connection of a request. */
 export interface RequestStreamOwner {
@@ -22,7 +21,7 @@ export interface RequestStreamOwner {
   exchangeEnded(exchange: Exchange, request: Http2RequestStream): void
 }
 
-export class Http2RequestStream implements StreamReceiver, BodyFlow {
+export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2ResponseOwner {
   readonly request: ClientRequest
   readonly response: Http2Response
   readonly stream: Http2Stream
@@ -78,7 +77,6 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow {
     }
   }
 
-  /** Bytes wait for the client. */
   responseBlocked(): void {
     this.#owner.buffered()
   }
@@ -101,7 +99,6 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow {
     this.request.connectionClosed()
   }
 
-  /** The gateway has given the response up, perhaps while a listener of it runs: its stream reports nothing more. */
   responseAborted(): void {
     nextStage(failed, this)
   }
@@ -141,7 +138,7 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow {
     this.#owner.buffered()
   }
 
-  /** Since when the client neither sends what is read nor reads what is sent, as of this look; Infinity: it is not waited for. */
+  /** The monotonic ms since which the client neither sends nor reads what the gateway waits for; Infinity if it waits for nothing. */
   stalledSince(now: number): number {
     const { request, stream } = this
     return this.#progress.stalledSince(stream.isWaiting || (!request.complete && !request.paused), now)
@@ -150,132 +147,4 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow {
 
 function failed(stream: Http2RequestStream): void {
   stream.failed()
-}
-
-/** The response (RFC 9113, section 8.1). The head leaves in one write with the first body bytes. */
-class Http2Response extends ClientResponse {
-  readonly #method: string
-  readonly #stream: Http2Stream
-  readonly #owner: Http2RequestStream
-  /** The pseudo-header fields: name, value, … until they are sent. */
-  #head: readonly string[] | null = null
-  #lines = ''
-
-  constructor(method: string, stream: Http2Stream, owner: Http2RequestStream) {
-    super(true)
-    this.#method = method
-    this.#stream = stream
-    this.#owner = owner
-  }
-
-  get writableLength(): number {
-    return this.#stream.writableLength
-  }
-
-  get congested(): boolean {
-    return this.#stream.congested
-  }
-
-  /** HTTP/2 has no reason phrase, and no fields of a connection. */
-  writeHead(
-    status: number,
-    fields: ResponseFields,
-    _phrase: string | null = null,
-    extra: FieldLines = FieldLines.none,
-  ): void {
-    if (this.headersSent) throw new Error('the head of this response has been written')
-    if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error(`invalid status ${status}`)
-    this.#lines = linesOf(fields, extra)
-    if (!fields.hasDate) this.#lines += dateLine()
-    this.#head = [':status', String(status)]
-    this.framing = bodyFraming(this.#method, status, fields.length)
-    this.remaining = this.framing === 'length' ? Number(fields.length) : 0
-    this.statusCode = status
-    this.headersSent = true
-  }
-
-  writeInformation(status: number, fields: ResponseFields): void {
-    if (this.headersSent || this.destroyed) return
-    this.#stream.headers([':status', String(status)], false, linesOf(fields, FieldLines.none))
-    if (this.congested) this.#owner.responseBlocked()
-  }
-
-  flushHeaders(): void {
-    this.#sendHead(false)
-  }
-
-  #sendHead(endStream: boolean): void {
-    const head = this.#head
-    if (head === null || this.destroyed) return
-    this.#head = null
-    this.#stream.headers(head, endStream, this.#lines)
-    this.#lines = ''
-  }
-
-  write(chunk: Buffer | string): boolean {
-    if (this.destroyed || this.ended) return true
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (bytes.length === 0 || !this.countBody(bytes.length)) return true
-    this.#sendHead(false)
-    if (this.#stream.write(bytes)) return true
-    this.#owner.responseBlocked()
-    return false
-  }
-
-  end(body: Buffer | string = '', trailers: readonly string[] = []): void {
-    if (this.ended) return
-    const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
-    const last = bytes.length > 0 && this.countBody(bytes.length) ? bytes : null
-    this.ended = true
-    if (this.destroyed) return
-    // A truncated body must not look complete.
-    if (this.remaining > 0) return this.destroy()
-    const isOnlyHead = last === null && trailers.length === 0 && this.#head !== null
-    this.#sendHead(isOnlyHead)
-    if (!isOnlyHead) this.#stream.end(last, trailers.length === 0 ? '' : FieldLines.of(trailers).text)
-    if (this.#stream.writableLength > 0 || this.congested) this.#owner.responseBlocked()
-  }
-
-  destroy(): void {
-    if (this.destroyed) return
-    this.destroyed = true
-    this.#stream.reset(INTERNAL_ERROR)
-    this.#owner.responseAborted()
-  }
-
-  abort(): void {
-    this.destroy()
-  }
-}
-
-/** Throws where a byte of them could not be written. */
-function linesOf(fields: ResponseFields, extra: FieldLines): string {
-  if (!fields.writable || !extra.writable) throw new Error('the head contains bytes that cannot be written')
-  return fields.text + extra.text
-}
-
-/** Detects streams whose client neither sends what is read nor reads what is sent. */
-export class StreamProgress {
-  readonly #stream: Http2Stream
-  /** Bytes that were received and sent up to the last look. */
-  #bytes = 0
-  #stalledSince = Infinity
-
-  constructor(stream: Http2Stream) {
-    this.#stream = stream
-  }
-
-  /**
-   * Called about once a second.
-   *
-   * @param waits the stream waits for its client @param now monotonic ms
-   * @returns since when there is no progress, as of this look; Infinity: the client is not waited for
-   */
-  stalledSince(waits: boolean, now: number): number {
-    const bytes = this.#stream.sentBytes + this.#stream.receivedBytes
-    if (!waits) this.#stalledSince = Infinity
-    else if (this.#stalledSince === Infinity || bytes !== this.#bytes) this.#stalledSince = now
-    this.#bytes = bytes
-    return this.#stalledSince
-  }
 }

@@ -1,12 +1,11 @@
 /**
- * The HTTP/2 side of a client connection (RFC 9113): its streams become requests like those of HTTP/1.1. What the rules of
+ * The HTTP/2 side of a client connection (RFC 9113): its streams become requests, as HTTP/1.1 has them. What the rules of
  * HTTP/2 say of frames is the session's; what they say of requests is in `wire/http2/request-list.ts`.
  */
 
 import type { Socket } from 'node:net'
-import { compactBuffer } from '../../lib/compact-buffer.ts'
-import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
-import { ENHANCE_YOUR_CALM, Http2Error, INTERNAL_ERROR, NO_ERROR } from '../wire/http2/http2-errors.ts'
+import type { DeferredQueue } from '../../lib/deferred-queue.ts'
+import { ENHANCE_YOUR_CALM, Http2Error } from '../wire/http2/http2-errors.ts'
 import { cutHead, isHead, requestHead, RequestListReader } from '../wire/http2/request-list.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
@@ -16,18 +15,16 @@ import type { ClientConnection, Http2Side } from './client-connection.ts'
 import { type DirectReads, readDirectly } from './direct-reads.ts'
 import type { Exchange } from './exchange.ts'
 import { http2Settings } from './http2-preface.ts'
-import { Http2RequestStream, type RequestStreamOwner, StreamProgress } from './http2-request-stream.ts'
+import { Http2RequestStream, type RequestStreamOwner } from './http2-request-stream.ts'
+import { RefusedStream } from './refused-stream.ts'
+import { ReadTurns, type TurnReader } from './read-turns.ts'
 import type { ListenerSettings } from './listener-options.ts'
 import { writeStreamProblem } from './problem.ts'
-
-/** Requests in a turn. A connection may carry those of many clients. */
-const PER_TURN = 32
-const PER_TURN_AFTER_REFUSAL = 1
 
 /** Held bytes are reported in steps of this many, rounded up from the first one on: small header sections and small writes cost no report. */
 const REPORT_STEP = 4096
 
-export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOwner {
+export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOwner, TurnReader {
   readonly socket: Socket
   readonly #client: ClientConnection
   readonly #session: Http2Session
@@ -37,7 +34,7 @@ export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOw
   readonly #refused = new StreamTable<RefusedStream>()
   readonly #direct: DirectReads
   readonly #headerBytes: number
-  /** Of the requests in flight. Requests with equal fields share them, and each counts. */
+  /** The bytes of the heads of requests in flight. Requests with equal fields share them, and each counts. */
   #headBytes = 0
   #reported = 0
   readonly #turns: ReadTurns
@@ -83,23 +80,19 @@ export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOw
     return goesOn
   }
 
-  /** @returns the rest after {@link pause}; null: there is none */
   read(bytes: Buffer): Buffer | null {
     return this.socket.destroyed ? null : this.#session.receive(bytes)
   }
 
-  /** Ends the read in progress after the current frame. */
   pause(): void {
     this.#session.pause()
   }
 
-  /** Reads from the socket again. */
   resume(): void {
     if (this.socket.isPaused()) this.socket.resume()
     this.#direct.more()
   }
 
-  /** The number of unread bytes may have changed. */
   unreadChanged(): void {
     if (!this.#isActive && this.#turns.unreadBytes === 0) {
       if (this.#session.atStart) this.#client.owner.headWithdrawn(this.#client)
@@ -240,123 +233,3 @@ export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOw
 }
 
 function ignore(): void {}
-
-/**
- * The turns in which an HTTP/2 connection reads. One read can hold a thousand requests, which would all be decided in one
- * iteration of the event loop. A connection reads some of them, and continues in the next iteration. If one was refused, it
- * reads fewer, and takes its turn with all other connections of such clients.
- */
-class ReadTurns implements DeferredTask {
-  readonly #reader: Http2Connection
-  readonly #deferred: DeferredQueue
-  /** Received, and not read yet. */
-  #unread: Buffer | null = null
-  /** Since the last turn. */
-  #requests = 0
-  #afterRefusal = false
-  /** It waits for its turn, and reads nothing. */
-  #waits = false
-  #stopped = false
-
-  constructor(reader: Http2Connection, deferred: DeferredQueue) {
-    this.#reader = reader
-    this.#deferred = deferred
-  }
-
-  /** Bytes that unread input takes in memory. */
-  get unreadBytes(): number {
-    return this.#unread?.buffer.byteLength ?? 0
-  }
-
-  /** @returns false: reading from the socket stops until {@link Http2Connection.resume} */
-  receive(chunk: Buffer): boolean {
-    const bytes = this.#unread === null ? chunk : Buffer.concat([this.#unread, chunk])
-    if (this.#waits || this.#afterRefusal) this.#keep(bytes)
-    else this.#read(bytes)
-    return this.#unread === null
-  }
-
-  /** A turn. */
-  #read(bytes: Buffer): void {
-    this.#requests = 0
-    this.#keep(this.#reader.read(bytes))
-  }
-
-  #keep(rest: Buffer | null): void {
-    this.#unread = rest === null ? null : compactBuffer(rest)
-    if (this.#unread !== null) this.#wait()
-  }
-
-  /** A request has been read, or what should be one. */
-  requestRead(): void {
-    const most = this.#afterRefusal ? PER_TURN_AFTER_REFUSAL : PER_TURN
-    if (++this.#requests >= most) this.#reader.pause()
-  }
-
-  refused(): void {
-    this.#afterRefusal = true
-  }
-
-  /** A response that is no refusal is with the client. */
-  answered(): void {
-    this.#afterRefusal = false
-  }
-
-  #wait(): void {
-    if (this.#waits || this.#stopped) return
-    this.#waits = true
-    if (this.#afterRefusal) this.#deferred.add(this)
-    else setImmediate(takeTurn, this)
-  }
-
-  /** Its turn. */
-  run(): void {
-    const bytes = this.#unread
-    this.#waits = false
-    this.#unread = null
-    if (bytes === null || this.#stopped) return
-    this.#read(bytes)
-    this.#reader.unreadChanged()
-    if (this.#unread === null && !this.#stopped) this.#reader.resume()
-  }
-
-  /** Unread input is dropped. */
-  stop(): void {
-    this.#stopped = true
-    this.#unread = null
-  }
-}
-
-function takeTurn(turns: ReadTurns): void {
-  turns.run()
-}
-
-/** A stream without a readable request. It ends with its problem document; what else arrives is dropped. */
-class RefusedStream implements StreamReceiver {
-  readonly id: number
-  readonly #stream: Http2Stream
-  readonly #progress: StreamProgress
-
-  constructor(stream: Http2Stream) {
-    this.id = stream.id
-    this.#stream = stream
-    this.#progress = new StreamProgress(stream)
-  }
-
-  /** The client need not send the rest of its request (RFC 9113, section 8.1). */
-  flushed(): void {
-    this.#stream.reset(NO_ERROR)
-  }
-
-  /** Gives the stream up where its client has not read the response for this long. @param now monotonic ms */
-  closeStalled(now: number, forMs: number): void {
-    const since = this.#progress.stalledSince(this.#stream.isWaiting, now)
-    if (now - since > forMs) this.#stream.reset(INTERNAL_ERROR)
-  }
-
-  headers(): void {}
-  data(): void {}
-  ended(): void {}
-  drained(): void {}
-  failed(): void {}
-}
