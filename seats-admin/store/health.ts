@@ -17,6 +17,14 @@ const RETRY_INTERVAL = 500
 /** Failed calls that are retried, of each kind. Further failures are ignored. */
 const MAX_SUSPECTS = 8
 
+/** A write that stores nothing succeeds in spite of other faults, such as a full disk. */
+const FAULTS_OF_REACHING: ReadonlySet<StoreFault> = new Set([
+  'locked',
+  'timeout',
+  'overloaded',
+  'unreachable',
+])
+
 interface Suspect {
   readonly call: () => Promise<unknown>
   /** Null until the call has failed a second time. */
@@ -52,11 +60,15 @@ export class Health {
     listener(this.state)
   }
 
-  /** Resolves or rejects as `call` does. */
-  observe<V>(work: Work, call: () => Promise<V>): Promise<V> {
+  /**
+   * Resolves or rejects as `call` does.
+   *
+   * @param hasStored whether the write has changed what is stored
+   */
+  observe<V>(work: Work, call: () => Promise<V>, hasStored: (value: V) => boolean = () => true): Promise<V> {
     const result = call()
     result.then(
-      () => this.#succeeded(work),
+      (value) => this.#succeeded(work, hasStored(value)),
       (cause: unknown) => this.#failed(work, call, storeFaultOf(cause)),
     )
     return result
@@ -67,9 +79,10 @@ export class Health {
     this.#closed.abort()
   }
 
-  /** A successful read says nothing about other pages. A successful write clears the fault of writes. */
-  #succeeded(work: Work): void {
-    if (work === 'writes' && this.#writes !== null) this.#setWrites(null)
+  /** A successful read says nothing about other pages. */
+  #succeeded(work: Work, hasStored: boolean): void {
+    if (work !== 'writes' || this.#writes === null) return
+    if (hasStored || FAULTS_OF_REACHING.has(this.#writes)) this.#setWrites(null)
   }
 
   #failed(work: Work, call: () => Promise<unknown>, fault: StoreFault | null): void {

@@ -67,9 +67,19 @@ export class ConnectionPools {
     this.#feed = new Pool(target, { ...session, durable: false }, 1)
   }
 
-  /** For idempotent statements. */
-  query(pool: Pool, statement: string, values: Values): Promise<Row[]> {
-    return this.health.observe(this.#workOf(pool), () => this.queryUnobserved(pool, statement, values))
+  /**
+   * For idempotent statements.
+   *
+   * @param hasStored as of {@link Health.observe}; by default, a write returns the rows that it has changed
+   */
+  query(
+    pool: Pool,
+    statement: string,
+    values: Values,
+    hasStored = (rows: readonly Row[]) => rows.length > 0,
+  ): Promise<Row[]> {
+    const call = () => this.queryUnobserved(pool, statement, values)
+    return this.health.observe(this.#workOf(pool), call, hasStored)
   }
 
   /** Does not affect the store's health and is not retried to observe it. For idempotent statements. */
@@ -84,12 +94,15 @@ export class ConnectionPools {
    * @param writer of a write that the audit records; null for others
    * @param patience times the timeout of other calls
    */
-  write<V>(writer: Writer | null, work: (transaction: Transaction) => Promise<V>, patience = 1): Promise<V> {
-    return this.health.observe('writes', () =>
-      this.#call(this.#timeout * patience, (call) =>
-        transact(this.#writes, call, work, writer, patience > 1),
-      ),
-    )
+  async write<V>(
+    writer: Writer | null,
+    work: (transaction: Transaction) => Promise<V>,
+    patience = 1,
+  ): Promise<V> {
+    const transaction = () =>
+      this.#call(this.#timeout * patience, (call) => transact(this.#writes, call, work, writer, patience > 1))
+    const { value } = await this.health.observe('writes', transaction, ({ hasStored }) => hasStored)
+    return value
   }
 
   /** Opens the connection of {@link follow} in advance. */

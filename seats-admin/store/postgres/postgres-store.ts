@@ -134,7 +134,9 @@ function databaseOf(pools: ConnectionPools): Database {
     lists: { ...lists, page: async (statement, values) => pageOf(await lists.all(statement, values)) },
     unnumbered: {
       ...signIns,
-      modify: (parts, result, values) => signIns.all(...composed(parts, result, values)),
+      // The result is no row of those that are changed.
+      modify: (parts, result, values) =>
+        pools.query(pools.signIns, ...composed(parts, result, values), () => false),
       async unobserved(statement, values) {
         await pools.queryUnobserved(pools.signIns, statement, values)
       },

@@ -61,7 +61,11 @@ const FEW = 100
 const PIECE = 256 * 1024
 const DONE = 'SELECT 1 AS done'
 
-function openTransaction(connection: Connection, call: Call): OpenTransaction {
+function openTransaction(
+  connection: Connection,
+  call: Call,
+): OpenTransaction & { readonly hasModified: boolean } {
+  let hasModified = false
   const all = (statement: string, values: Values): Promise<Row[]> => connection.query(statement, values)
   /** Inserts all records but the last ones, in pieces: one statement of many large records would stop the event loop. */
   const insertMost = async (insertion: Insertion): Promise<Insertion> => {
@@ -83,13 +87,23 @@ function openTransaction(connection: Connection, call: Call): OpenTransaction {
   }
   return {
     ...statementsOf(all),
+    get hasModified() {
+      return hasModified
+    },
     modify: async (parts, result, values) => {
+      hasModified = true
       const rest: Part[] = []
       for (const part of parts) rest.push(typeof part === 'string' ? part : await insertMost(part))
       return all(...composed(rest, result, values))
     },
     elapsed: () => call.elapsed,
   }
+}
+
+interface Transacted<V> {
+  readonly value: V
+  /** Whether a statement that writes is committed. */
+  readonly hasStored: boolean
 }
 
 /**
@@ -103,7 +117,7 @@ export async function transact<V>(
   work: (transaction: Transaction) => Promise<V>,
   writer: Writer | null = null,
   isPatient = false,
-): Promise<V> {
+): Promise<Transacted<V>> {
   let begun = false
   const once = () =>
     pool.use(call, async (connection) => {
@@ -114,7 +128,7 @@ export async function transact<V>(
       const open = openTransaction(connection, call)
       const value = await work(new Transaction(open, ADMINISTRATION, counter?.rows[0], chain))
       await end(connection, call, isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
-      return value
+      return { value, hasStored: open.hasModified && !isRefusal(value) }
     })
   try {
     return await once()

@@ -44,11 +44,11 @@ export interface Call {
 }
 
 /**
- * `unavailable`: the reason why the store is unavailable. `failed`: a bug. `moved`: the thread's file is not, or no longer,
+ * `stored`: whether the call has changed rows. `unavailable`: the reason why the store is unavailable. `failed`: a bug. `moved`: the thread's file is not, or no longer,
  * the one at the path; the thread serves no further calls. `superseded`: another gateway owns the store.
  */
 export type ThreadReply =
-  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly value: unknown; readonly stored: boolean }
   | { readonly id: number; readonly unavailable: string; readonly fault: StoreFault | null }
   | { readonly id: number; readonly failed: string }
   | { readonly moved: string }

@@ -6,6 +6,7 @@
 import { setPriority } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { isRefusal } from '../../model/refusal.ts'
 import { monotonic } from '../monotonic.ts'
 import { codeIn, messageOf } from '../unavailable.ts'
 import {
@@ -62,6 +63,7 @@ const { database, log, files, alone } = open()
 // Only on Linux does a thread have its own priority.
 if (data.role !== 'writer' && process.platform === 'linux') yieldToEventLoop()
 const methods = storeOn(database)
+const totalChanges = database.prepare('SELECT total_changes() AS count')
 /** Calls that wait for the end of the running one. */
 const waiting: (Call | typeof CLOSE)[] = []
 let isBusy = false
@@ -178,17 +180,20 @@ function prepare(connection: DatabaseSync): void {
 
 async function respond(request: Call): Promise<ThreadReply> {
   const { id } = request
-  if (request.method === READY) return { id, value: { files, alone } }
+  if (request.method === READY) return { id, value: { files, alone }, stored: false }
   // The call has expired: skip it.
   if (monotonic() >= request.deadline) return { id, unavailable: EXPIRED, fault: 'timeout' }
   const moved = fileReplacement(data.path, log, files)
   if (moved !== null) return { moved }
   call = request
   try {
+    const before = changedRows()
     const value = await perform(methods, request)
+    // The rows of a refusal are counted, too, and rolled back.
+    const stored = changedRows() !== before && !isRefusal(value)
     // A write to a WAL that has lost its name is not acknowledged.
     const lost = data.role === 'writer' ? fileReplacement(data.path, log, files) : null
-    return lost === null ? { id, value } : { moved: lost }
+    return lost === null ? { id, value, stored } : { moved: lost }
   } catch (cause) {
     if (cause instanceof Superseded) return { superseded: `the store ${data.path}: ${cause.message}` }
     if (cause instanceof CallExpired) return { id, unavailable: EXPIRED, fault: 'timeout' }
@@ -197,13 +202,18 @@ async function respond(request: Call): Promise<ThreadReply> {
   }
 }
 
+/** Since the connection was opened; for the writer. */
+function changedRows(): unknown {
+  return data.role === 'writer' ? totalChanges.get()?.count : 0
+}
+
 async function failure(request: Call, cause: unknown): Promise<ThreadReply> {
   const { id } = request
   const fault = faultOf(cause)
   if (fault === 'corrupt' && data.role !== 'writer' && monotonic() >= nextRetry) {
     nextRetry = monotonic() + RETRY_INTERVAL
     const retried = await retryUncached(request)
-    if (retried !== null) return { id, ...retried }
+    if (retried !== null) return { id, ...retried, stored: false }
   }
   return { id, unavailable: `the store ${data.path}: ${messageOf(cause)}`, fault }
 }

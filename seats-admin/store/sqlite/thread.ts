@@ -41,9 +41,10 @@ export interface ThreadOwner {
 }
 
 type Settling = Exclude<ThreadReply, { moved: string } | { superseded: string }>
+type Result = Extract<ThreadReply, { value: unknown }>
 
 interface Waiting {
-  readonly resolve: (value: unknown) => void
+  readonly resolve: (result: Result) => void
   readonly reject: (cause: Error) => void
   readonly timer: NodeJS.Timeout
 }
@@ -82,19 +83,21 @@ export class Thread {
 
   /** Starts the thread without waiting for the gate. Resolves when the database is open. */
   async open(timeout: number): Promise<Opened> {
-    return (await this.#send(READY, [], timeout, () => null)) as Opened
+    return (await this.#send(READY, [], timeout, () => null)).value as Opened
   }
 
   /** A method of the store in this thread. */
   method<M extends MethodName>(name: M): Method<M> {
     const isLong = LONG_CALLS.has(name)
     const send = (args: readonly unknown[]) =>
-      this.#owner.health.observe(WORK[this.#role], () =>
-        this.#send(name, args, this.#timeout, () => this.#owner.gate(), isLong ? PATIENCE : 1),
-      )
-    const sendPacked = async (args: readonly unknown[]) =>
-      unpack(await send((await pack(args)) as readonly unknown[]))
-    const call = (...args: readonly unknown[]) => (isLong ? sendPacked(args) : send(args))
+      this.#send(name, args, this.#timeout, () => this.#owner.gate(), isLong ? PATIENCE : 1)
+    const observed = async (args: readonly unknown[]) => {
+      const { health } = this.#owner
+      return (await health.observe(WORK[this.#role], () => send(args), hasStored)).value
+    }
+    const observedPacked = async (args: readonly unknown[]) =>
+      unpack(await observed((await pack(args)) as readonly unknown[]))
+    const call = (...args: readonly unknown[]) => (isLong ? observedPacked(args) : observed(args))
     return call as Method<M>
   }
 
@@ -124,7 +127,7 @@ export class Thread {
     usual: number,
     gateOf: () => Promise<void> | null,
     patience = 1,
-  ): Promise<unknown> {
+  ): Promise<Result> {
     if (this.#closing !== null) return Promise.reject(new StoreUnavailable('the store is closed'))
     if (this.#pending.size >= MAX_PENDING) {
       return Promise.reject(
@@ -205,7 +208,7 @@ export class Thread {
     this.#patient.delete(reply.id)
     if (waiting === undefined || waiting === null) return
     clearTimeout(waiting.timer)
-    if ('value' in reply) waiting.resolve(reply.value)
+    if ('value' in reply) waiting.resolve(reply)
     else if ('unavailable' in reply) {
       waiting.reject(new StoreUnavailable(reply.unavailable, { fault: reply.fault }))
     } else waiting.reject(new Error(reply.failed))
@@ -227,6 +230,10 @@ export class Thread {
     this.#pending.clear()
     this.#patient.clear()
   }
+}
+
+function hasStored({ stored }: Result): boolean {
+  return stored
 }
 
 /** An error from a thread is a structured clone: only its name identifies the class. */

@@ -26,12 +26,16 @@ function setUp() {
   const states: HealthState[] = []
   health.listen((state) => void states.push(state))
   let calls = 0
-  const call = (work: Work, outcome: () => Promise<unknown>) =>
+  const call = (work: Work, outcome: () => Promise<unknown>, hasStored = true) =>
     health
-      .observe(work, () => {
-        calls++
-        return outcome()
-      })
+      .observe(
+        work,
+        () => {
+          calls++
+          return outcome()
+        },
+        () => hasStored,
+      )
       .catch(() => 'rejected')
   return { health, states, call, retries, calls: () => calls }
 }
@@ -85,6 +89,22 @@ t.test('a write is never retried: the newest write determines the state', async 
   await call('writes', async () => 1)
   t.same(health.state, HEALTHY)
   t.equal(states.length, 3)
+})
+
+t.test('a write that stores nothing ends the faults of reaching the store, and no other', async (t) => {
+  const { health, call } = setUp()
+  for (const fault of ['disk_full', 'io_error', 'corrupt', 'read_only', 'denied'] as const) {
+    await call('writes', () => Promise.reject(unavailable(fault)))
+    await call('writes', async () => 1, false)
+    t.equal(health.state.writes, fault)
+    await call('writes', async () => 1)
+    t.equal(health.state.writes, null, `${fault}, and a write that stores`)
+  }
+  for (const fault of ['locked', 'timeout', 'unreachable'] as const) {
+    await call('writes', () => Promise.reject(unavailable(fault)))
+    await call('writes', async () => 1, false)
+    t.equal(health.state.writes, null, fault)
+  }
 })
 
 t.test('of many failures, eight are retried, and none after the close', async (t) => {

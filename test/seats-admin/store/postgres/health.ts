@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
-import { ADMIN, seat } from '../conformance.ts'
+import { ADMIN, seat, writer } from '../conformance.ts'
 import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
 export function health(t: Test, server: PostgresServer): void {
@@ -36,6 +36,28 @@ export function health(t: Test, server: PostgresServer): void {
     t.equal(health.state.writes, 'denied', 'until a write succeeds')
     await seat(store, 'C')
     t.same(health.state, { reads: null, lists: null, writes: null })
+  })
+
+  t.test('a full disk: writes that store nothing succeed, and end no fault', async (t) => {
+    const url = await emptyDatabase(server)
+    const store = await open(t, { url })
+    await seat(store, 'A')
+    const administrator = await connected(t, url)
+    await administrator.query(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql
+      AS $$BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END$$;
+      CREATE TRIGGER full_disk BEFORE INSERT ON seatgate.seats EXECUTE FUNCTION full_disk()`)
+    await t.rejects(seat(store, 'B'))
+    t.equal(store.health.state.writes, 'disk_full')
+    t.match(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }), {
+      refused: 'seat_name_taken',
+    })
+    t.equal(await store.sessions.prune(0, 10), 0)
+    const user = { sub: 'alice', email: null, name: null, at: 1 }
+    await store.recordSignIn('acme', user, [])
+    t.equal(store.health.state.writes, 'disk_full')
+    await administrator.query('DROP TRIGGER full_disk ON seatgate.seats')
+    await seat(store, 'B')
+    t.equal(store.health.state.writes, null)
   })
 
   t.test('writes are refused, reads continue; a value that no text can hold does not count', async (t) => {

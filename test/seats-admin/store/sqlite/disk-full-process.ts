@@ -33,10 +33,18 @@ const whileFull = {
   names: await allNames(store),
   again: await attempt(store.createSeat(writer(), { name: 'again', spaces: [], permissions })),
 }
+// Writes that succeed on a full disk, since they store nothing.
+const nothingStored = {
+  refused: await store.createSeat(writer(), { name: acknowledged[0] ?? '', spaces: [], permissions: [] }),
+  pruned: await store.sessions.prune(0, 10),
+  fault: store.health.state.writes,
+}
 rmSync(ballast)
 const healed = await attempt(store.createSeat(writer(), { name: 'healed', spaces: [], permissions }))
+const fault = store.health.state.writes
 const afterwards = await allNames(store)
 const entries = await chainOf(store)
 const audit = { names: entries.map(({ target }) => target.name), faults: faultsOf(entries) }
 await store.close()
-process.stdout.write(JSON.stringify({ acknowledged, refusal, whileFull, healed, afterwards, audit }))
+const result = { acknowledged, refusal, whileFull, nothingStored, healed, fault, afterwards, audit }
+process.stdout.write(JSON.stringify(result))
