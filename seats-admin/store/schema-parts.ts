@@ -15,7 +15,11 @@ const TABLE = 'table '
  * @param parts those that the store has
  * @throws when one is missing
  */
-export function requireParts(version: number, made: Iterable<string>, parts: ReadonlySet<string>): void {
+export function requireParts(
+  version: number,
+  made: Iterable<string>,
+  parts: Pick<ReadonlySet<string>, 'has'>,
+): void {
   const missing = [...made].filter((part) => !parts.has(part))
   if (missing.length === 0) return
   // The columns of a missing table say nothing more.
