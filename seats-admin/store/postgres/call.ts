@@ -7,6 +7,8 @@ export class Call {
   readonly startedAt: number
   /** Milliseconds. */
   readonly timeout: number
+  /** Its transaction has begun, and may be committed even if the call fails. */
+  begun = false
   #cut: (() => void) | null = null
 
   constructor(timeout: number) {

@@ -4,14 +4,16 @@
  */
 
 import { Health, type Work } from '../health.ts'
+import { monotonic } from '../monotonic.ts'
 import type { Row } from '../rows.ts'
+import { PATIENCE } from '../seats-file-rules.ts'
 import { StoreUnavailable, type Writer } from '../store.ts'
 import { type Call, withTimeout } from './call.ts'
 import type { Connection, Session } from './postgres-connection.ts'
 import { Pool } from './postgres-pool.ts'
 import type { Values } from '../statements.ts'
 import type { Transaction } from '../transaction.ts'
-import { transact } from './postgres-transaction.ts'
+import { IS_PATIENT, transact } from './postgres-transaction.ts'
 import type { Target } from './url.ts'
 
 /** Minimum timeout of a feed reading, as a share of the call timeout. */
@@ -27,6 +29,11 @@ const LOCK_SHARE = 0.75
  * frozen process holds the lock.
  */
 const IDLE_SHARE = 0.2
+
+/** Whether a write has failed because it waited, perhaps for another one. */
+function hasWaited(cause: unknown): boolean {
+  return cause instanceof StoreUnavailable && (cause.fault === 'locked' || cause.fault === 'timeout')
+}
 
 export function sessionOf(timeout: number): Session {
   return {
@@ -99,10 +106,49 @@ export class ConnectionPools {
     work: (transaction: Transaction) => Promise<V>,
     patience = 1,
   ): Promise<V> {
-    const transaction = () =>
-      this.#call(this.#timeout * patience, (call) => transact(this.#writes, call, work, writer, patience > 1))
-    const { value } = await this.health.observe('writes', transaction, ({ hasStored }) => hasStored)
+    const transaction = (call: Call) => transact(this.#writes, call, work, writer, patience > 1)
+    const written = () => this.#afterPatient(this.#timeout * patience, transaction)
+    const { value } = await this.health.observe('writes', written, ({ hasStored }) => hasStored)
     return value
+  }
+
+  /** Tries again while a patient transaction of any instance holds the counter: all wait for it as long as it may take. */
+  async #afterPatient<V>(timeout: number, work: (call: Call) => Promise<V>): Promise<V> {
+    const until = monotonic() + this.#timeout * PATIENCE
+    // Why the attempt before the last one failed; null: another one follows if this one fails.
+    let reason: unknown = null
+    for (;;) {
+      let begun = () => true
+      const attempt = (call: Call) => {
+        begun = () => call.begun
+        return work(call)
+      }
+      try {
+        return await this.#call(reason === null ? timeout : this.#shortly, attempt)
+      } catch (cause) {
+        if (begun() || !hasWaited(cause)) throw cause
+        if (reason !== null) throw reason
+        if (monotonic() >= until) throw cause
+        const isPatientAtWork = await this.#isPatientAtWork()
+        if (isPatientAtWork === null) throw cause
+        // It may have ended since the attempt failed: then a short attempt takes the counter.
+        if (!isPatientAtWork) reason = cause
+      }
+    }
+  }
+
+  /** Milliseconds. */
+  get #shortly(): number {
+    return Math.ceil(this.#timeout * IDLE_SHARE)
+  }
+
+  /** Null without a quick answer. */
+  async #isPatientAtWork(): Promise<boolean | null> {
+    const ask = (connection: Connection) => connection.query(IS_PATIENT, {})
+    const rows = await this.#call(this.#shortly, (call) => this.administration.repeat(call, ask)).catch(
+      () => [],
+    )
+    return rows[0] === undefined ? null : rows[0].is_patient === true
   }
 
   /** Opens the connection of {@link follow} in advance. */

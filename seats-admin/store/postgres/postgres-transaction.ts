@@ -32,9 +32,19 @@ function beginning(writer: Writer | null): string {
   return `${BEGIN}; ${replaceParameters(AUTHOR, (name) => literals[name as keyof typeof literals])}`
 }
 
-/** Two statements with work between them, for which the transaction may be idle for longer than others. */
+/** The advisory lock of a patient transaction: two integers, "seat" and "gate" in ASCII. */
+const PATIENT_LOCK = '1936023924, 1734440037'
+
+/**
+ * For two statements with work between them, the transaction may be idle for longer than others. The lock tells those that wait
+ * for the counter.
+ */
 const PATIENT = `SELECT set_config('idle_in_transaction_session_timeout', :milliseconds, true),
-  set_config('statement_timeout', :milliseconds, true)`
+  set_config('statement_timeout', :milliseconds, true), pg_advisory_xact_lock_shared(${PATIENT_LOCK})`
+
+/** Whether a patient transaction holds the counter. */
+export const IS_PATIENT = `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND (classid, objid) = (${PATIENT_LOCK})
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS is_patient`
 
 const ADMINISTRATION = keyAdministers(postgres)
 
@@ -118,11 +128,10 @@ export async function transact<V>(
   writer: Writer | null = null,
   isPatient = false,
 ): Promise<Transacted<V>> {
-  let begun = false
   const once = () =>
     pool.use(call, async (connection) => {
       const [, counter, author] = await connection.runEach(beginning(writer))
-      begun = true
+      call.begun = true
       if (isPatient) await connection.query(PATIENT, { milliseconds: `${call.timeout}` })
       const chain = writer === null ? null : chainOf(writer, author?.rows[0])
       const open = openTransaction(connection, call)
@@ -134,7 +143,7 @@ export async function transact<V>(
     return await once()
   } catch (cause) {
     // Retried only if the connection broke before the transaction began: afterwards the write may have been committed.
-    if (begun || call.expired || !(cause instanceof ConnectionLost)) throw cause
+    if (call.begun || call.expired || !(cause instanceof ConnectionLost)) throw cause
     return once()
   }
 }

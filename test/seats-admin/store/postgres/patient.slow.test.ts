@@ -1,0 +1,37 @@
+/** Writes beside a file of Seats that takes longer than one of them may: those of all instances wait for it, and none is refused. */
+
+import t from 'tap'
+import { startPostgres } from '../../../support/servers/postgres.ts'
+import { until } from '../../../support/until.ts'
+import { done, seat, writer } from '../conformance.ts'
+import { wanted } from '../seats-file-conformance.ts'
+import { connected, databaseOf, emptyDatabase, open } from './support.ts'
+
+/** The insertion of the Seat `large` takes until there is a row. */
+const LARGE = `CREATE TABLE go (now integer);
+  CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql
+    AS $$BEGIN WHILE NOT EXISTS (SELECT 1 FROM go) LOOP PERFORM pg_sleep(0.02); END LOOP; RETURN NEW; END$$;
+  CREATE TRIGGER wait BEFORE INSERT ON seats FOR EACH ROW WHEN (NEW.name = 'large') EXECUTE FUNCTION wait()`
+const WAITING = `SELECT pid FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'`
+const AT_WORK = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event = 'PgSleep'`
+
+t.test('a file of Seats', async (t) => {
+  const server = await startPostgres(t, { fsync: false })
+  const url = await emptyDatabase(server)
+  const stores = [await open(t, { url, timeout: 3000 }), await open(t, { url, timeout: 3000 })] as const
+  const [own, other] = stores
+  for (const store of stores) await seat(store, `before ${stores.indexOf(store)}`)
+  const administrator = await connected(t, url)
+  await administrator.query(LARGE)
+  const pids = async (query: string) => (await administrator.query(query, [databaseOf(url)])).rows
+
+  const applied = own.applySeats(writer(), wanted({ large: [[], []] }), null)
+  await until(async () => (await pids(AT_WORK)).length > 0, 'the file')
+  const written = Promise.allSettled([own, other, other].map((store, at) => seat(store, `B${at}`)))
+  // The server ends the connection of an attempt that has waited too long.
+  const first = await until(async () => (await pids(WAITING))[0]?.pid, 'an attempt')
+  await until(async () => (await pids(WAITING)).some(({ pid }) => pid !== first), 'another attempt')
+  await administrator.query('INSERT INTO go VALUES (1)')
+  done(await applied)
+  for (const each of await written) t.equal(each.status, 'fulfilled', { each })
+})
