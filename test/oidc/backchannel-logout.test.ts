@@ -1,15 +1,12 @@
 /** Back-channel logout by a certified provider: it sends the logout tokens itself. */
 
-import { mock } from 'node:test'
 import { decodeJwt } from 'jose'
 import t from 'tap'
-import { systemClock } from '../../src/coherence/clock.ts'
 import { provider } from '../seats-admin/store/session-records.ts'
 import { open } from '../seats-admin/store/sqlite/support.ts'
 import { moveClock } from '../sign-in/moving-clock.ts'
 import type { Visitor } from '../sign-in/visitor.ts'
-import { holdLease } from '../support/held-lease.ts'
-import { until } from '../support/until.ts'
+import { holdLease, holdReadings } from '../support/held-lease.ts'
 import {
   announced,
   endedByProvider,
@@ -86,10 +83,7 @@ t.test('a logout that is sent again waits for ends that were never announced', a
   world.user('alice', {})
   await holdLease(t, world.gateway)
   const { browser, token } = await signedIn(world, 'alice')
-  // The gateway reads the feed of the store only where a request needs it.
-  const held = mock.method(systemClock, 'after', () => () => {})
-  t.teardown(() => held.mock.restore())
-  await until(() => held.mock.callCount() > 0, 'the end of the reading that was due')
+  await holdReadings(t)
   t.same(await statuses(world, browser, token), [200, 200])
   // As a gateway that ends between commit and announcement.
   const store = await open(t, { path: world.gateway.storeFile })

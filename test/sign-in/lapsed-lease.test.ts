@@ -1,10 +1,9 @@
 /** A sign-in at a gateway whose lease on its memory has lapsed. */
 
-import { mock } from 'node:test'
 import t from 'tap'
-import { systemClock } from '../../src/coherence/clock.ts'
 import { done, writer } from '../seats-admin/store/conformance.ts'
 import { open } from '../seats-admin/store/sqlite/support.ts'
+import { holdReadings } from '../support/held-lease.ts'
 import { metric } from '../support/operations.ts'
 import { until } from '../support/until.ts'
 import { startSignIn } from './world.ts'
@@ -16,9 +15,7 @@ t.test('a user who was blocked elsewhere meanwhile does not sign in', async (t) 
   const visitor = world.visitor('mallory')
   const callback = (await visitor.answer()).href
 
-  // The gateway reads the feed of the store only where a request needs it.
-  const held = mock.method(systemClock, 'after', () => () => {})
-  t.teardown(() => held.mock.restore())
+  await holdReadings(t)
   await until(async () => (await metric(world.gateway, 'seatgate_lease_live')) === 0, 'the end of the lease')
   const store = await open(t, { path: world.gateway.storeFile })
   done(await store.createBlock(writer(), { user: 'mallory', until: null, reason: null }))

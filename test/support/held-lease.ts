@@ -1,8 +1,12 @@
-/** The clock of leases, stopped: however slow the machine is, memory may be used once the store was read. */
+/**
+ * The clock of leases, stopped: however slow the machine is, memory may be used once the store was read. And the readings of the
+ * feed, held.
+ */
 
 import { mock } from 'node:test'
 import type { Test } from 'tap'
 import { systemClock } from '../../src/coherence/clock.ts'
+import { Follower } from '../../src/coherence/follower.ts'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
 import { until } from './until.ts'
 import type { World } from './world.ts'
@@ -19,6 +23,21 @@ export async function holdLease(t: Test, ...worlds: readonly World[]): Promise<v
   })
   for (const world of worlds)
     await until(async () => (await metric(world, 'seatgate_lease_live')) === 1, 'the lease of a gateway')
+}
+
+/**
+ * From now on until the test ends, gateways read the feed of the store only where a request needs it. Resolves once the reading
+ * that was due has ended: a slow one would still find what the test writes next.
+ */
+export async function holdReadings(t: Test): Promise<void> {
+  const readings = mock.method(Follower.prototype, 'renew')
+  const timers = mock.method(systemClock, 'after', () => () => {})
+  t.teardown(() => {
+    timers.mock.restore()
+    readings.mock.restore()
+  })
+  await until(() => timers.mock.callCount() > 0, 'the reading that was due')
+  await Promise.allSettled(readings.mock.calls.map(({ result }) => result))
 }
 
 /**
