@@ -1,5 +1,7 @@
 /** Who was refused what: the refused requests of access logs, grouped. */
 
+import { type RequestLine, requestLine } from './replay/logged-request.ts'
+
 export interface RefusedGroup {
   readonly code: string
   readonly method: string | null
@@ -58,16 +60,16 @@ export class RefusedRequests {
   /** Lines that are no requests do not count. */
   add(text: string): void {
     this.#lines++
-    const line = parsed(text)
-    if (line === null || line['msg'] !== 'request' || line['asked_by'] === 'authzen') return
-    const { code, time, request_id: id } = line
-    if (typeof code !== 'string' || typeof time !== 'string' || typeof id !== 'string') return
+    const line = requestLine(text)
+    if (typeof line === 'string') return
+    const { code, time } = line
+    if (typeof code !== 'string' || typeof time !== 'string') return
     this.#requestLines++
     if (!this.#isWanted(line, time)) return
     this.#requests++
     if (NO_REFUSAL.test(code)) return
     this.#refused++
-    this.#count(line, { code, time, id })
+    this.#count(line, { code, time })
   }
 
   /** There are lines, and none is a request, whatever the filter: they are of something else than an access log. */
@@ -85,14 +87,14 @@ export class RefusedRequests {
     return { requests: this.#requests, refused: this.#refused, groups, ...further }
   }
 
-  #isWanted(line: Line, time: string): boolean {
+  #isWanted(line: RequestLine, time: string): boolean {
     const { since, tenant, user } = this.#filter
     if (tenant !== null && line['tenant'] !== tenant) return false
     if (user !== null && line['user'] !== user) return false
     return since === null || Date.parse(time) >= since
   }
 
-  #count(line: Line, { code, time, id }: { code: string; time: string; id: string }): void {
+  #count(line: RequestLine, { code, time }: { code: string; time: string }): void {
     const asked = {
       code,
       method: textOf(line['method']),
@@ -112,7 +114,7 @@ export class RefusedRequests {
     // The lines of several workers, and several logs, come in any order.
     if (time < group.last) return
     group.last = time
-    group.request_id = id
+    group.request_id = line.request_id
     group.host = host
     group.path = textOf(line['path'])
     group.granted_in = textsOf(line['granted_in'])
@@ -128,17 +130,6 @@ const NO_REQUEST = {
   host: null,
   path: null,
   detail: null,
-}
-
-type Line = Readonly<Record<string, unknown>>
-
-function parsed(text: string): Line | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Line) : null
-  } catch {
-    return null
-  }
 }
 
 function textOf(value: unknown): string | null {

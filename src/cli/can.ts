@@ -10,7 +10,7 @@ import { printable } from '../telemetry/readable.ts'
 import { CONFIG, type Given, JSON_OUTPUT, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { unknownSeat, unknownUser } from './near-names.ts'
-import { names } from './remote/list-output.ts'
+import { names, printJson } from './remote/list-output.ts'
 import { EVERYTHING, type OpenHolders, withHolders } from './seat-source.ts'
 
 const options = {
@@ -47,7 +47,8 @@ export const can = defineCommand({
       const { holdings, note } = await holdingsOf(holders, values, holdingOf(routes, space))
       if (note !== null) terminal.printError(`note: ${note}`)
       const rows = accessRows(routes, holdings, { tenant: holders.tenant.id, space, allowed: !values.not })
-      for (const text of values.json ? asJson(rows) : asText(rows)) await terminal.print(text)
+      if (values.json) return printJson(batches(rows), ['[', ']'], terminal)
+      for (const text of asText(rows)) await terminal.print(text)
     })
   },
 })
@@ -92,18 +93,6 @@ const REFUSED = 'all but public routes are refused'
 
 /** Rows that are printed at once. */
 const BATCH = 1000
-
-/** An array, one row a line. */
-function* asJson(rows: Iterable<AccessRow>): Generator<string> {
-  let first = true
-  yield '['
-  for (const batch of batches(rows)) {
-    const lines = batch.map((row, at) => `${first && at === 0 ? ' ' : ','}${JSON.stringify(row)}`)
-    first = false
-    yield lines.join('\n')
-  }
-  yield ']'
-}
 
 /** Spaces on one line. */
 const MOST_SPACES = 5

@@ -1,22 +1,16 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
-import { Judge } from '../access/replay/judge.ts'
-import { type LoggedRequest, readLine } from '../access/replay/logged-request.ts'
-import { REASONS } from '../access/replay/unjudged-reasons.ts'
 import { extensions } from '../composition.ts'
 import { loadConfig } from '../config/load.ts'
 import { methodsOf } from '../config/methods.ts'
 import { answerCode } from '../config/policy-file.ts'
-import { decisionRecord, type SignedIdentityOf, signedIdentityOf } from '../decision/decision-record.ts'
+import { type SignedIdentityOf, signedIdentityOf } from '../decision/decision-record.ts'
 import { unreadableEvaluation } from '../decision/draft.ts'
 import { refusalOfRequestLine } from '../http/server/request-validation.ts'
 import { type Credentials, NO_CREDENTIALS } from '../model/authorization-request.ts'
-import type { Decision, SeatVerdict } from '../model/decision.ts'
-import { rateLimitText } from '../model/rate-limit.ts'
-import { upstreamOf } from '../model/route.ts'
+import type { Decision } from '../model/decision.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { DecisionPoint } from '../runtime/decision-point.ts'
-import { printable } from '../telemetry/readable.ts'
 import {
   CONFIG,
   type Given,
@@ -28,12 +22,11 @@ import {
   TENANT,
   UsageError,
 } from './arguments.ts'
-import { CommandFailed, defineCommand, tenantOf, type Terminal } from './command.ts'
+import { defineCommand, tenantOf, type Terminal } from './command.ts'
+import { formatDecision, recordAsJson } from './decision-text.ts'
 import { withStoreOrEmpty } from './existing-store.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
-import { findLogs, linesOf } from './replay/log-files.ts'
-import { openSubject } from './replay/subject.ts'
-import { fold } from './screen.ts'
+import { decideAgain } from './replay/decide-again.ts'
 import { mintForSeats } from './token.ts'
 
 const options = {
@@ -259,92 +252,4 @@ function headerLines(option: string, value: string | undefined): string[] {
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(trimmed))
     throw new UsageError(`${option} has a control character, which no header field can carry`)
   return [trimmed]
-}
-
-const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
-  grants: 'grants it',
-  lacks_permission: 'lacks the permission',
-  not_in_space: 'is not granted in this space (any more)',
-  unknown: 'is not a Seat of the tenant',
-  name_given_up: 'was given up after the token was issued',
-}
-
-/** @param isKnown false: the tenant knows of no such caller */
-function formatDecision(decision: Decision, identity: SignedIdentityOf | null, isKnown = true): string {
-  const lines = [
-    decision.code,
-    fold(printable(decision.reason), '  '),
-    ...[
-      `  route       ${routeLine(decision)}`,
-      `  permission  ${decision.permission ?? '-'}`,
-      `  caller      ${callerLine(decision)}${isKnown ? '' : ', not known'}`,
-      `  space       ${decision.space ?? '-'}`,
-    ].map(printable),
-  ]
-  const limits = decision.route?.rateLimits ?? []
-  if (limits.length > 0) lines.push(`  limits      ${limits.map(rateLimitText).join(', ')}`)
-  if (identity !== null) lines.push(`  identity    JWT for ${identity.audience} in ${identity.header}`)
-  for (const seat of decision.seats)
-    lines.push(fold(printable(`"${seat.name}" ${VERDICTS[seat.verdict]}`), '  seat        ', INDENT))
-  if (decision.grantedIn.length > 0)
-    lines.push(fold(printable(decision.grantedIn.join(', ')), '  granted in  ', INDENT))
-  return lines.join('\n')
-}
-
-/** As wide as what stands before the values. */
-const INDENT = ' '.repeat(14)
-
-function routeLine({ route, method, path }: Decision): string {
-  if (route === null) return `none for ${method} ${path}`
-  const place = route.place === null ? 'built in' : `${route.place.file}:${route.place.line}`
-  return `${route.id} → ${upstreamOf(route)} (${place})`
-}
-
-function callerLine({ principal }: Decision): string {
-  return principal === null ? '-' : `${principal.user} of ${principal.tenant} by ${principal.method}`
-}
-
-/** @param more members behind those of the record */
-export function recordAsJson(decision: Decision, more: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify(decisionRecord(decision, more), null, 2)
-}
-
-/**
- * Decides a logged request again, with the Seats as they are now.
- *
- * @returns with the code that the line has
- * @throws CommandFailed where the log has no such request, or its line does not say enough
- */
-async function decideAgain(
-  log: string,
-  id: string,
-  config: string,
-  terminal: Terminal,
-): Promise<{ readonly logged: string; readonly decision: Decision }> {
-  await findLogs([log])
-  const request = await findRequest(log, id)
-  const { subject, close } = await openSubject({ config, seats: undefined }, terminal)
-  try {
-    if (request.host === null && subject.tables.table.hosts !== null)
-      terminal.printError('note: route tables name hosts, and the line of this request has none')
-    const evaluation = await new Judge(subject).evaluate(request)
-    if (typeof evaluation === 'string') throw new CommandFailed(`request ${id}: ${REASONS[evaluation]}`)
-    return { logged: request.code, decision: evaluation.decision }
-  } finally {
-    await close()
-  }
-}
-
-async function findRequest(log: string, id: string): Promise<LoggedRequest> {
-  const field = `"request_id":${JSON.stringify(id)}`
-  const signal = new AbortController().signal
-  for await (const { lines } of linesOf(log, () => {}, signal))
-    for (const line of lines) {
-      if (!line.includes(field)) continue
-      const request = readLine(line)
-      if (typeof request !== 'string') return request
-      // Other lines that the request caused have its id, too.
-      if (request !== 'other_line') throw new CommandFailed(`request ${id}: ${REASONS[request]}`)
-    }
-  throw new CommandFailed(`${log} has no request ${id}`)
 }

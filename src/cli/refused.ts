@@ -2,7 +2,7 @@
 
 import { type RefusedGroup, RefusedRequests } from '../access/refused-requests.ts'
 import { printable } from '../telemetry/readable.ts'
-import { JSON_OUTPUT, UsageError } from './arguments.ts'
+import { JSON_OUTPUT } from './arguments.ts'
 import { defineCommand } from './command.ts'
 import { pastMoment } from './remote/moment.ts'
 import { findLogs, LOGS, STDIN } from './replay/log-files.ts'
@@ -28,8 +28,6 @@ export const refused = defineCommand({
   exits: { 0: 'the list was printed, even if it is empty', 1: 'a log cannot be read to its end' },
   example: 'seatgate refused --since 10m --tenant acme gateway.log',
   run: async ({ values, positionals }, terminal) => {
-    if (positionals.filter((each) => each === STDIN).length > 1)
-      throw new UsageError('standard input can be read once')
     const { tenant = null, user = null } = values
     const since = values.since === undefined ? null : pastMoment('--since', values.since)
     const sizes = await findLogs(positionals)

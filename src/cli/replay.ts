@@ -1,13 +1,13 @@
 /** `seatgate replay`: which requests of a log get another answer with these tables and Seats. */
 
 import { Replay } from '../access/replay/replayed-log.ts'
-import { CONFIG, JSON_OUTPUT, SEATS_FILE, UsageError } from './arguments.ts'
+import { CONFIG, JSON_OUTPUT, SEATS_FILE } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { findLogs, LOGS, STDIN } from './replay/log-files.ts'
+import { findLogs, LOGS } from './replay/log-files.ts'
 import { Progress } from './replay/progress.ts'
 import { INTERRUPTED, readAll } from './replay/read-all.ts'
 import { replayAsJson, replayAsMarkdown, replayAsText } from './replay/replay-output.ts'
-import { openSubject } from './replay/subject.ts'
+import { withSubject } from './replay/subject.ts'
 
 export const replay = defineCommand({
   name: 'replay',
@@ -28,11 +28,8 @@ export const replay = defineCommand({
   },
   example: 'seatgate replay access.log.1.gz access.log --config new/gateway.config.yaml',
   run: async ({ values, positionals }, terminal) => {
-    if (positionals.filter((each) => each === STDIN).length > 1)
-      throw new UsageError('standard input can be read once')
     const sizes = await findLogs(positionals)
-    const { subject, close } = await openSubject(values, terminal)
-    try {
+    return withSubject(values, terminal, async (subject) => {
       const run = new Replay(subject)
       const ended = await readAll(run, positionals, new Progress(process.stderr, sizes), terminal)
       if (ended === 'interrupted') return INTERRUPTED
@@ -46,9 +43,7 @@ export const replay = defineCommand({
         throw new CommandFailed(`${none}: nothing was checked`)
       }
       return changed === 0 ? 0 : CHANGED
-    } finally {
-      await close()
-    }
+    })
   },
 })
 

@@ -17,9 +17,9 @@ import { loadConfig } from '../config/load.ts'
 import { type PolicyFile, readPolicyFile } from '../config/policy-file.ts'
 import type { Route } from '../model/route.ts'
 import { CONFIG, formatOption, UsageError } from './arguments.ts'
+import { githubAnnotation, xml } from './ci-output.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
-import { githubAnnotation } from './github.ts'
 import { loadWithTables } from './load-tables.ts'
 import { seatsOf } from './seat-source.ts'
 
@@ -189,10 +189,4 @@ function junit(lines: readonly Line[], failed: number): string {
   })
   const head = `<testsuite name="seatgate test" tests="${lines.length}" failures="${failed}">`
   return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...cases, '</testsuite>'].join('\n')
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-function xml(text: string): string {
-  return text.replace(/[&<>"]/g, (found) => ENTITIES[found] ?? found)
 }

@@ -4,13 +4,13 @@ import { isSessionId } from '../../seats-admin/model/session-record.ts'
 import { durationWithin } from '../config/units.ts'
 import { formatOption, JSON_OUTPUT, parsedOption, UsageError } from './arguments.ts'
 import { defineCommand, type Terminal } from './command.ts'
-import { Gateway } from './remote/gateway-client.ts'
 import { noteIfPlain, REMOTE, requireSpaceId, sharedOptionsOf, urlOf } from './remote/gateway-options.ts'
 import { StatusLine } from './status-line.ts'
-import { PREFIX } from './verify/made-objects.ts'
+import { leftInWords, PREFIX } from './verify/made-objects.ts'
 import type { RunRecord } from './verify/run-record.ts'
 import { tokenSecretOf } from './verify/trial-tokens.ts'
 import {
+  askOnce,
   distinct,
   instancesOf,
   joinedSince,
@@ -19,7 +19,6 @@ import {
   type Reached,
 } from './verify/managed-places.ts'
 import {
-  leftInWords,
   type VerificationResult,
   type VerificationSettings,
   verify as runVerification,
@@ -118,8 +117,9 @@ export const verify = defineCommand({
     const line = new StatusLine(process.stderr)
     const ends = watchSignals(terminal)
     try {
+      const front = endingWith({ places, shared, adminSpace: '' }, ends.first)
       const adminSpace =
-        given['admin-space'] ?? (await adminSpaceAt(places, { ...shared, signal: ends.first }))
+        given['admin-space'] ?? (await askOnce(front, (gateway) => gateway.enterAdminSpace()))
       const base = { places, shared, adminSpace }
       const each = values['each-instance']
         ? await instancesOf(endingWith(base, ends.first), terminal)
@@ -256,16 +256,6 @@ function countOf(option: string, given: string, most: number): number {
   if (count < 1 || count > most)
     throw new UsageError(`--${option} "${given}" is not a number from 1 to ${most}`)
   return count
-}
-
-async function adminSpaceAt([first]: Reached['places'], shared: Reached['shared']): Promise<string> {
-  if (first === undefined) throw new Error('there is no place')
-  const gateway = new Gateway({ ...shared, url: first.url })
-  try {
-    return await gateway.enterAdminSpace()
-  } finally {
-    await gateway.close()
-  }
 }
 
 function progressText(record: RunRecord, state: 'running' | 'deleting', duration: number): string {

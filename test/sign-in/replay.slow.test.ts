@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Replay, type ReplayGroup, type ReplayResult } from '../../src/access/replay/replayed-log.ts'
-import { openSubject } from '../../src/cli/replay/subject.ts'
+import { withSubject } from '../../src/cli/replay/subject.ts'
 import { NAVIGATION } from './visitor.ts'
 import { NO_TERMINAL, seatgateHere } from '../cli/in-process.ts'
 import { env } from '../support/world.ts'
@@ -203,15 +203,15 @@ function replayed(log: string, ...more: string[]) {
 /** Each line of the log by itself. */
 async function eachReplayed(lines: readonly string[]): Promise<ReplayResult[]> {
   const terminal = { ...NO_TERMINAL, env }
-  const { subject, close } = await openSubject({ config: gateway.config.file, seats: undefined }, terminal)
-  const results: ReplayResult[] = []
-  for (const line of lines) {
-    const replay = new Replay(subject)
-    await replay.add(line)
-    results.push(replay.result())
-  }
-  await close()
-  return results
+  return withSubject({ config: gateway.config.file }, terminal, async (subject) => {
+    const results: ReplayResult[] = []
+    for (const line of lines) {
+      const replay = new Replay(subject)
+      await replay.add(line)
+      results.push(replay.result())
+    }
+    return results
+  })
 }
 
 const first = await load()

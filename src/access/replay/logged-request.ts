@@ -76,26 +76,30 @@ const FORWARDED: ReadonlySet<unknown> = new Set([
 const METHOD = /^[\w!#$%&'*+.^`|~-]{1,64}$/
 
 export function readLine(text: string): LoggedRequest | Reason {
+  const line = requestLine(text)
+  return typeof line === 'string' ? line : readRequest(line)
+}
+
+/** The fields of the line of a request. */
+export interface RequestLine extends Readonly<Record<string, unknown>> {
+  readonly request_id: string
+}
+
+/** A question of AuthZEN is no request that a table answers: it counts as another line. */
+export function requestLine(text: string): RequestLine | 'not_json' | 'other_line' {
   let line: unknown
   try {
     line = JSON.parse(text)
   } catch {
     return 'not_json'
   }
-  return isRequest(line) ? readRequest(line) : 'other_line'
+  if (typeof line !== 'object' || line === null) return 'other_line'
+  const { msg, request_id: id, asked_by: by } = line as RequestLine
+  const isRequest = msg === 'request' && typeof id === 'string' && by !== 'authzen'
+  return isRequest ? (line as RequestLine) : 'other_line'
 }
 
-/** Fields as the line has them. */
-type Line = Readonly<Record<string, unknown>>
-
-function isRequest(line: unknown): line is Line {
-  if (typeof line !== 'object' || line === null) return false
-  const { msg, request_id: id, asked_by: by } = line as Line
-  // Questions of AuthZEN are no requests that a table answers.
-  return msg === 'request' && typeof id === 'string' && by !== 'authzen'
-}
-
-function readRequest(line: Line): LoggedRequest | Reason {
+function readRequest(line: RequestLine): LoggedRequest | Reason {
   const { method, path, host, permission = null, space = null, space_by: spaceBy = null } = line
   if (line.preflight === true) return 'preflight'
   // Refused before a path was read.
@@ -118,14 +122,14 @@ const CREDENTIAL_REFUSED = /^(?:credentials|api_key|token)_/
 const WITHOUT_CALLER = /^(?:credentials|api_key|token)_|^request_malformed$/
 
 /** Null: none is known. */
-function decisionOf({ code, decision = code }: Line, permission: string | null): string | null {
+function decisionOf({ code, decision = code }: RequestLine, permission: string | null): string | null {
   if (FORWARDED.has(decision)) return 'allow'
   if (typeof decision !== 'string' || !DECISIONS.has(decision)) return null
   // All else is the answer of a sign-in endpoint; older versions wrote no `decision` beside it.
   return permission === 'public' && decision !== 'request_malformed' ? 'allow' : decision
 }
 
-function callerOf(line: Line): LoggedCaller | null | 'malformed_line' {
+function callerOf(line: RequestLine): LoggedCaller | null | 'malformed_line' {
   const { tenant, user, auth } = line
   if (tenant === undefined && user === undefined) return null
   if (typeof tenant !== 'string' || typeof user !== 'string') return 'malformed_line'
@@ -165,7 +169,7 @@ const NOTHING: List = Object.freeze({ texts: Object.freeze([]), truncated: false
 const TRUNCATED = /^\+\d+ more$/
 
 /** Null: a field is malformed. */
-function namedSeats(fields: Line): NamedSeats | null {
+function namedSeats(fields: RequestLine): NamedSeats | null {
   const { seats, seat_ids: ids, issued_at: issuedAt } = fields
   const named = seats === undefined ? NOTHING : listOf(seats, nameOf)
   if (named === null) return null

@@ -24,19 +24,32 @@ export async function printList<V>(
   { columns, json = false, none }: Listed<V>,
   terminal: Terminal,
 ): Promise<void> {
+  if (json) return printJson(pages, ['{"data":[', ']}'], terminal)
   const linesOf = tableLines(columns, terminal.columns)
-  let printed = 0
-  if (json) await terminal.print('{"data":[')
+  let isEmpty = true
   for await (const page of pages) {
     if (page.length === 0) continue
-    const lines = json
-      ? page.map((item, at) => `${printed + at === 0 ? ' ' : ','}${JSON.stringify(item)}`)
-      : linesOf(page)
-    printed += page.length
-    await terminal.print(lines.join('\n'))
+    isEmpty = false
+    await terminal.print(linesOf(page).join('\n'))
   }
-  if (json) await terminal.print(']}')
-  else if (printed === 0) await terminal.print(none)
+  if (isEmpty) await terminal.print(none)
+}
+
+/** A JSON array, one item a line. @param brackets lines before and after the items */
+export async function printJson(
+  pages: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
+  [open, close]: readonly [string, string],
+  terminal: Terminal,
+): Promise<void> {
+  let separator = ' '
+  await terminal.print(open)
+  for await (const page of pages) {
+    if (page.length === 0) continue
+    const lines = page.map((item) => JSON.stringify(item)).join('\n,')
+    await terminal.print(`${separator}${lines}`)
+    separator = ','
+  }
+  await terminal.print(close)
 }
 
 /** The lines of items; before the first ones, whose cells decide the widths, the heading. @param room characters of a line */

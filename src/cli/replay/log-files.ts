@@ -6,7 +6,7 @@ import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { fileFault } from '../../config/file-fault.ts'
 import { printable } from '../../telemetry/readable.ts'
-import type { Positional } from '../arguments.ts'
+import { type Positional, UsageError } from '../arguments.ts'
 import { CommandFailed } from '../command.ts'
 import { MOST_BYTES } from '../../access/replay/unjudged-reasons.ts'
 
@@ -21,10 +21,12 @@ export const LOGS = {
 } as const satisfies Positional
 
 /**
- * @returns bytes of each; null: unknown, as of a pipe
- * @throws CommandFailed where one is missing, or can't be read
+ * @returns the bytes of each log; null: unknown, as for a pipe
+ * @throws UsageError, or CommandFailed if a log is missing or cannot be read
  */
-export function findLogs(logs: readonly string[]): Promise<(number | null)[]> {
+export async function findLogs(logs: readonly string[]): Promise<(number | null)[]> {
+  if (logs.filter((each) => each === STDIN).length > 1)
+    throw new UsageError('standard input can be read once')
   return Promise.all(logs.map(sizeOf))
 }
 

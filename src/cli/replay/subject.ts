@@ -6,14 +6,15 @@ import { tablesOf } from '../../access/tables.ts'
 import { readSeatsFile } from '../../config/seats-file.ts'
 import { directSource, SeatMemory } from '../../decision/seats/memory.ts'
 import { type Terminal, tenantOf } from '../command.ts'
-import { openExistingStore } from '../existing-store.ts'
+import { withStore } from '../existing-store.ts'
 import { loadWithTables } from '../load-tables.ts'
 
-/** @throws ConfigError with its faults, CommandFailed where there is no store */
-export async function openSubject(
-  { config: file, seats }: { readonly config: string; readonly seats: string | undefined },
+/** @param seats a file of Seats; left out: the store's count @throws ConfigError, or CommandFailed if there is no store */
+export async function withSubject<R>(
+  { config: file, seats }: { readonly config: string; readonly seats?: string | undefined },
   terminal: Terminal,
-): Promise<{ subject: ReplaySubject; close(): Promise<void> }> {
+  work: (subject: ReplaySubject) => Promise<R>,
+): Promise<R> {
   const { env } = terminal
   const { config, table } = await loadWithTables(file, seats === undefined ? env : null)
   const { tenants, limits } = config
@@ -21,10 +22,11 @@ export async function openSubject(
   if (seats !== undefined) {
     const read = await readSeatsFile(seats, env)
     const { id } = tenantOf(config, read.tenant)
-    return { subject: { ...common, seats: seatsByName(read.seats), onlyTenant: id }, close: async () => {} }
+    return work({ ...common, seats: seatsByName(read.seats), onlyTenant: id })
   }
-  const store = await openExistingStore(config, terminal)
-  // Bounded: a Seat that is evicted is read again.
-  const memory = new SeatMemory(store, directSource(store), config.memory.seats)
-  return { subject: { ...common, seats: memory, onlyTenant: null }, close: () => store.close() }
+  return withStore(config, terminal, (store) => {
+    // Bounded: a Seat that is evicted is read again.
+    const memory = new SeatMemory(store, directSource(store), config.memory.seats)
+    return work({ ...common, seats: memory, onlyTenant: null })
+  })
 }

@@ -1,6 +1,7 @@
 /** What a run makes at the gateway, and its deletion. */
 
 import { randomInt } from 'node:crypto'
+import { printable } from '../../telemetry/readable.ts'
 import type { ApiKeyView, BlockView, SeatView } from '../remote/endpoint-answers.ts'
 import { idOf } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
@@ -121,4 +122,13 @@ async function removeAt(place: Managing, { kind, id }: MadeObject): Promise<null
     if (status === 404) return null
     return status === 403 || status === 409 ? cause : cause.message
   }
+}
+
+/** What is left at the gateway, and how it goes away. */
+export function leftInWords(left: readonly NotRemoved[]): string {
+  const lines = left.map(({ kind, id, name, why }) => `  ${kind} ${name} ${id}: ${why}`)
+  return [
+    `not deleted: ${left.length}. Delete them with seatgate users unblock, keys revoke and seats delete`,
+    ...lines.map(printable),
+  ].join('\n')
 }

@@ -37,13 +37,14 @@ export function managedPlaces({ places, shared, adminSpace }: Reached, space: st
   })
 }
 
-/** @throws CommandFailed, GatewayRefusal */
-async function askOnce<R>(
-  shared: Reached['shared'],
-  { url, host }: PlaceSettings,
+/** Asks one gateway in one space, over a connection of its own. @throws CommandFailed, GatewayRefusal */
+export async function askOnce<R>(
+  { places: [first], shared }: Reached,
   ask: (gateway: Gateway) => Promise<R>,
-  space = shared.space,
+  { place = first, space = shared.space }: { place?: PlaceSettings; space?: string } = {},
 ): Promise<R> {
+  if (place === undefined) throw new Error('there is no place')
+  const { url, host } = place
   const gateway = new Gateway({ ...shared, url, host, space })
   try {
     return await ask(gateway)
@@ -57,13 +58,11 @@ async function askOnce<R>(
  *
  * @throws GatewayRefusal, CommandFailed
  */
-export async function managingSpace({ places, shared, adminSpace }: Reached): Promise<string> {
-  const [first] = places
-  if (first === undefined) throw new Error('there is no place')
+export async function managingSpace(reached: Reached): Promise<string> {
   let refusal: unknown = null
-  for (const space of new Set([shared.space, adminSpace]))
+  for (const space of new Set([reached.shared.space, reached.adminSpace]))
     try {
-      await askOnce(shared, first, (gateway) => gateway.get('/v1/seats', { limit: 1 }), space)
+      await askOnce(reached, (gateway) => gateway.get('/v1/seats', { limit: 1 }), { space })
       return space
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal) || cause.problem.status !== 403) throw cause
@@ -77,10 +76,10 @@ export async function managingSpace({ places, shared, adminSpace }: Reached): Pr
  *
  * @throws CommandFailed, which names the place
  */
-export async function requireCanary({ places, shared }: Reached): Promise<void> {
-  for (const place of places)
+export async function requireCanary(reached: Reached): Promise<void> {
+  for (const place of reached.places)
     try {
-      await askOnce(shared, place, (gateway) => gateway.get('/v1/canary'))
+      await askOnce(reached, (gateway) => gateway.get('/v1/canary'), { place })
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal)) throw cause
       const { status, code } = cause.problem
@@ -139,23 +138,22 @@ function untestedInstance(id: string, why: string): Untested {
 }
 
 /** An instance that advertises no address has no place. */
-async function listed({ places, shared, adminSpace }: Reached) {
-  const [first] = places
-  if (first === undefined) throw new Error('there is no place')
+async function listed(reached: Reached) {
   const ask = (gateway: Gateway) => gateway.get<FleetAnswer>('/v1/fleet')
-  const { data } = await askOnce(shared, first, ask, adminSpace)
-  if (!Array.isArray(data)) throw new CommandFailed(`${first.name} does not list its instances at /v1/fleet`)
+  const { data } = await askOnce(reached, ask, { space: reached.adminSpace })
+  const [first] = reached.places
+  if (!Array.isArray(data)) throw new CommandFailed(`${first?.name} does not list its instances at /v1/fleet`)
   return (data as FleetAnswer['data']).map(({ id, url }) => ({
     id,
-    place: typeof url === 'string' && URL.canParse(url) ? instanceAt(new URL(url), first.url) : null,
+    place: typeof url === 'string' && URL.canParse(url) ? instanceAt(new URL(url), first?.url) : null,
   }))
 }
 
 /** It serves the endpoints at the prefix and the host of the public address. */
-function instanceAt(url: URL, front: URL): PlaceSettings {
+function instanceAt(url: URL, front: URL | undefined): PlaceSettings {
   const at = new URL(url)
-  if (at.pathname === '/') at.pathname = front.pathname
-  return { url: at, name: nameOf(at), host: front.host }
+  if (at.pathname === '/') at.pathname = front?.pathname ?? '/'
+  return { url: at, name: nameOf(at), host: front?.host }
 }
 
 /** The same address is asked once. */

@@ -2,7 +2,6 @@
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed, type Terminal } from '../command.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import { AskedPlace } from './asked-place.ts'
@@ -19,6 +18,7 @@ import type { Credential } from './expected-answers.ts'
 import { managedPlaces, managingSpace, OTHER_STORE, type Reached, requireCanary } from './managed-places.ts'
 import {
   findMade,
+  leftInWords,
   type MadeObject,
   type Managing,
   type NotRemoved,
@@ -383,13 +383,4 @@ function withLeft(failure: unknown, left: readonly NotRemoved[]): unknown {
   if (left.length === 0) return failure
   const message = failure instanceof Error ? failure.message : String(failure)
   return new CommandFailed(`${message}\n${leftInWords(left)}`)
-}
-
-/** What is left at the gateway, and how it goes away. */
-export function leftInWords(left: readonly NotRemoved[]): string {
-  const lines = left.map(({ kind, id, name, why }) => `  ${kind} ${name} ${id}: ${why}`)
-  return [
-    `not deleted: ${left.length}. Delete them with seatgate users unblock, keys revoke and seats delete`,
-    ...lines.map(printable),
-  ].join('\n')
 }

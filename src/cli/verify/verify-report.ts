@@ -1,6 +1,7 @@
 /** The report of a run: as text, as JSON, and as JUnit's XML. */
 
 import { printable } from '../../telemetry/readable.ts'
+import { xml } from '../ci-output.ts'
 import { columns, fold } from '../screen.ts'
 import type { NotRemoved } from './made-objects.ts'
 import type { HistoriesReport, RunReport, Untested, ViolationReport } from './run-record.ts'
@@ -181,12 +182,4 @@ function junit({
   const counts = `tests="${all.length}" failures="${failures}" errors="${failed.length}" skipped="${skipped.length}"`
   const head = `<testsuite name="seatgate verify" ${counts} time="${(ms / 1000).toFixed(3)}">`
   return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...all, '</testsuite>'].join('\n')
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-/** XML 1.0 has no control characters. */
-export function xml(text: string): string {
-  const lines = text.split('\n').map(printable).join('\n')
-  return lines.replace(/[&<>"]/g, (found) => ENTITIES[found] ?? found)
 }

@@ -1,7 +1,7 @@
 /** `seatgate verify` and a gateway that goes away for good: it gives up the deletion, says what is left, and how to delete it. */
 
 import t from 'tap'
-import { leftInWords } from '../../../src/cli/verify/verification.ts'
+import { leftInWords } from '../../../src/cli/verify/made-objects.ts'
 import { until } from '../../support/until.ts'
 import { outcomeOf } from '../command-line.ts'
 import { SPACE, startGate } from './gate.ts'

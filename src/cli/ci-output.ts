@@ -1,4 +1,6 @@
-/** Annotations of GitHub Actions. */
+/** What CI systems read: annotations of GitHub Actions, and the text of JUnit's XML. */
+
+import { printable } from '../telemetry/readable.ts'
 
 /**
  * A workflow command, which shows the message at the line of a pull request
@@ -19,4 +21,12 @@ function data(text: string): string {
 
 function property(text: string): string {
   return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Text or the value of an attribute. XML 1.0 has no control characters, so they are escaped as in JSON. */
+export function xml(text: string): string {
+  const lines = text.split('\n').map(printable).join('\n')
+  return lines.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character)
 }
