@@ -7,7 +7,7 @@
 import { fileURLToPath } from 'node:url'
 import { type AdminEndpoint, createAdminApi, type AdminDeps, type Store } from '../seats-admin/index.ts'
 import { accessEndpoints } from './access/access-endpoints.ts'
-import { requiredPermissions } from './access/asked-permissions.ts'
+import { requiredPermissions } from './access/required-permissions.ts'
 import { decisionsEndpoint } from './access/decisions-endpoint.ts'
 import { explainEndpoint, type Explaining } from './access/explain-endpoint.ts'
 import { routesEndpoint } from './access/routes-endpoint.ts'

@@ -1,7 +1,7 @@
 /** What the bench of staleness needs of a peer: places to ask, and a right that can be granted and revoked. */
 
 import { Pool } from 'undici'
-import type { Asked } from '../../src/cli/verify/asked-place.ts'
+import type { ReadResult } from '../../src/cli/verify/asked-place.ts'
 import type { ReadPlace } from '../../src/cli/verify/readers.ts'
 import type { Ending } from '../harness.ts'
 
@@ -51,11 +51,11 @@ export interface CasbinSetup {
 export function placeOf(
   ending: Ending,
   port: number,
-  read: (pool: Pool, caller: Caller) => Promise<Asked>,
+  read: (pool: Pool, caller: Caller) => Promise<ReadResult>,
 ): ReadPlace<Caller> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 8, headersTimeout: 5000 })
   ending.teardown(() => pool.destroy())
-  const reasonOf = (cause: unknown): Asked => ({
+  const reasonOf = (cause: unknown): ReadResult => ({
     answer: null,
     reason: cause instanceof Error ? cause.name : String(cause),
   })

@@ -174,7 +174,7 @@ export function* changeSummary(
   after: Tables,
   { shown, steps }: SummaryBounds,
 ): Generator<null, ChangeSummary> {
-  const found = new Map<ChangeKind, { count: number; readonly first: Change[] }>(
+  const byKind = new Map<ChangeKind, { count: number; readonly first: Change[] }>(
     KINDS.map((kind) => [kind, { count: 0, first: [] }]),
   )
   let complete = true
@@ -187,12 +187,12 @@ export function* changeSummary(
     yield null
     if (difference === null) continue
     const change = changeOf(difference, null)
-    const ofKind = found.get(change.kind)
+    const ofKind = byKind.get(change.kind)
     if (ofKind === undefined) continue
     ofKind.count++
     if (ofKind.first.length < shown) ofKind.first.push(change)
   }
-  const some = [...found].filter(([, { count }]) => count > 0)
+  const some = [...byKind].filter(([, { count }]) => count > 0)
   return {
     counts: Object.fromEntries(some.map(([kind, { count }]) => [kind, count])),
     first: some.flatMap(([, { first }]) => first).slice(0, shown),

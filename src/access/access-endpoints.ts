@@ -27,7 +27,7 @@ import { type AccessRow, canAnswer, whoCanAnswer } from './answers.ts'
 import { namedUser } from './named-user.ts'
 import type { Tables } from './tables.ts'
 import {
-  asked,
+  questionView,
   holdersPage,
   type Position,
   type Question,
@@ -105,12 +105,12 @@ async function whoCan(
   if (isRefusal(question)) return question
   const after = query.after === null ? null : await positionOf(query.after, tenant, scope, store)
   const page = { limit: limitOf(query), after, scope, now: now() }
-  const { found, hasMore } = await holdersPage(store, tenant, question, page)
+  const { holders, hasMore } = await holdersPage(store, tenant, question, page)
   const body = {
-    ...asked(question, tenant),
-    seats: found.flatMap((each) => (each.kind === 'seat' ? each.view : [])),
-    api_keys: found.flatMap((each) => (each.kind === 'api-key' ? each.view : [])),
-    users: found.flatMap((each) => (each.kind === 'user' ? each.view : [])),
+    ...questionView(question, tenant),
+    seats: holders.flatMap((each) => (each.kind === 'seat' ? each.view : [])),
+    api_keys: holders.flatMap((each) => (each.kind === 'api-key' ? each.view : [])),
+    users: holders.flatMap((each) => (each.kind === 'user' ? each.view : [])),
     has_more: hasMore,
   }
   return { status: 200, body } as const
@@ -205,7 +205,7 @@ async function holdingsOf(
   const { tenant, scope } = asker
   // Outside the admin space a holder is known by a Seat that lists the caller's space.
   const whole = { ...scope, admin: true }
-  const known = async (ofHolder: readonly string[], accepted: boolean, missing: AdminRefusal) => {
+  const holdingsBy = async (ofHolder: readonly string[], accepted: boolean, missing: AdminRefusal) => {
     const seats = await seatsOf(ofHolder, asker, store, held)
     if (isRefusal(seats)) return seats
     return scope.admin || seats.length > 0 ? { accepted, seats } : missing
@@ -213,19 +213,19 @@ async function holdingsOf(
   if (user !== null) {
     const sub = await namedUser(user, asker, store)
     if (isRefusal(sub)) return sub
-    const found = await store.readUser(tenant, sub, whole)
-    if (found === null) return userNotFound
+    const record = await store.readUser(tenant, sub, whole)
+    if (record === null) return userNotFound
     const [blocked] = await areBlocked(store, tenant, [sub])
-    return known(found.seats, blocked === false, userNotFound)
+    return holdingsBy(record.seats, blocked === false, userNotFound)
   }
   if (key !== null) {
-    const found = await store.readApiKey(tenant, key, whole)
-    return isRefusal(found) ? found : known(found.seats, isAccepted(found, now), apiKeyNotFound)
+    const record = await store.readApiKey(tenant, key, whole)
+    return isRefusal(record) ? record : holdingsBy(record.seats, isAccepted(record, now), apiKeyNotFound)
   }
-  const asked = new Set(names)
-  const seats = await seatsOf(asked, asker, store, held)
+  const distinct = new Set(names)
+  const seats = await seatsOf(distinct, asker, store, held)
   if (isRefusal(seats)) return seats
-  return seats.length === asked.size ? { accepted: true, seats } : seatNotFound
+  return seats.length === distinct.size ? { accepted: true, seats } : seatNotFound
 }
 
 /** One after the other: each may have a megabyte. */

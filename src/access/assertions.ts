@@ -102,16 +102,16 @@ function* requestsWithin(tables: Tables, patterns: readonly RequestPattern[], ho
 }
 
 /** One request for each class that an entry of the tables answers, and whether a pattern has it. Built-in routes are among them. */
-function* requests(tables: Tables, patterns: readonly RequestPattern[], asked: string | null) {
+function* requests(tables: Tables, patterns: readonly RequestPattern[], only: string | null) {
   const names = patterns.flatMap(({ hosts }) => hosts)
   const met = new Map<Node, Set<string>>()
-  for (const host of asked === null ? hostClasses([tables], names) : hostClassesOf([tables], asked, names)) {
+  for (const host of only === null ? hostClasses([tables], names) : hostClassesOf([tables], only, names)) {
     const root = tables.table.rootOf(host)
     const here = patterns.filter(({ hosts }) => hosts.length === 0 || hosts.some((name) => isAt(name, host)))
-    const known = met.get(root) ?? new Set()
+    const keys = met.get(root) ?? new Set()
     const key = here.map((pattern) => patterns.indexOf(pattern)).join(' ')
-    if (known.has(key)) continue
-    met.set(root, known.add(key))
+    if (keys.has(key)) continue
+    met.set(root, keys.add(key))
     const within = patternTables(tables, here)
     const witness = host === null ? {} : { host }
     for (const { path, leaves } of pathClasses([root, within.table.root], { marks: marksOf([tables]) })) {

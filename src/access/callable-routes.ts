@@ -37,14 +37,14 @@ interface RowsOptions {
  * @param space null: all
  */
 export function holdingOf(routes: readonly Route[], space: string | null): (seat: SeatInput) => HeldSeat {
-  const asked = new Map(routes.map(({ requirement }) => [requirement, requirement]))
-  asked.set(EVERY_PERMISSION, EVERY_PERMISSION)
-  const known = new Map<string, string>()
-  const shared = (text: string) => known.get(text) ?? (known.set(text, text), text)
+  const required = new Map(routes.map(({ requirement }) => [requirement, requirement]))
+  required.set(EVERY_PERMISSION, EVERY_PERMISSION)
+  const texts = new Map<string, string>()
+  const shared = (text: string) => texts.get(text) ?? (texts.set(text, text), text)
   return ({ name, spaces, permissions }) => ({
     name,
     spaces: new Set(spaces.filter((each) => space === null || each === space).map(shared)),
-    permissions: new Set(permissions.flatMap((each) => asked.get(each) ?? [])),
+    permissions: new Set(permissions.flatMap((each) => required.get(each) ?? [])),
   })
 }
 
@@ -186,7 +186,7 @@ const MAX_REMEMBERED = 200_000
 /** By permission: the name of the first Seat that grants it, by space, in their order. Routes of one permission share the answer. */
 function granting(seats: readonly HeldSeat[], spaces: readonly string[]) {
   const named = new Set(seats.flatMap(({ permissions }) => [...permissions]))
-  const known = new LruMap<ReadonlyMap<string, string>>(
+  const cache = new LruMap<ReadonlyMap<string, string>>(
     new LruBudget(MAX_REMEMBERED, 1),
     // A larger map is remembered alone: it would be computed again for each route.
     (_owner, _permission, { size }) => Math.min(Math.max(size, 1), MAX_REMEMBERED),
@@ -194,9 +194,9 @@ function granting(seats: readonly HeldSeat[], spaces: readonly string[]) {
   return function* (permission: string): Generator<null, ReadonlyMap<string, string>> {
     // Permissions that no Seat names are granted by the same Seats: those that hold every permission.
     const key = named.has(permission) ? permission : EVERY_PERMISSION
-    const found = known.get(ONE_OWNER, key)?.value ?? (yield* firstGranting(seats, spaces, key))
-    known.set(ONE_OWNER, key, found)
-    return found
+    const bySpace = cache.get(ONE_OWNER, key)?.value ?? (yield* firstGranting(seats, spaces, key))
+    cache.set(ONE_OWNER, key, bySpace)
+    return bySpace
   }
 }
 
@@ -211,12 +211,12 @@ function* firstGranting(
     for (const space of seat.spaces) if (!first.has(space)) first.set(space, seat.name)
     yield null
   }
-  const found = new Map<string, string>()
-  if (first.size === 0) return found
+  const bySpace = new Map<string, string>()
+  if (first.size === 0) return bySpace
   for (const [at, space] of spaces.entries()) {
     const name = first.get(space)
-    if (name !== undefined) found.set(space, name)
+    if (name !== undefined) bySpace.set(space, name)
     if (at % SOME === 0) yield null
   }
-  return found
+  return bySpace
 }

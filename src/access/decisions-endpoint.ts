@@ -107,9 +107,9 @@ export function decisionsEndpoint({
       if (wantsEvents(accept)) return streamed(query, filter, activity)
       const limit = limitOf(query)
       const question = { ...filter, limit: limit + 1, before: query.after, requestId }
-      const found = await activity.decisions(question)
-      const data = found.slice(0, limit).map(viewOf)
-      return { status: 200, body: { data, has_more: found.length > limit } }
+      const decisions = await activity.decisions(question)
+      const data = decisions.slice(0, limit).map(viewOf)
+      return { status: 200, body: { data, has_more: decisions.length > limit } }
     },
   })
 }

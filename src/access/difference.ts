@@ -35,7 +35,7 @@ export function differences(before: Tables, after: Tables): Difference[] {
  */
 export function* differenceSteps(before: Tables, after: Tables): Generator<Difference | null, void> {
   const sides = [before, after]
-  const found = new Set<string>()
+  const pairs = new Set<string>()
   const skip = yield* equalRests(before, after)
   for (const { host, roots } of rootsByHost(sides))
     for (const { path, leaves } of pathClasses(roots, { marks: marksOf(sides), skip })) {
@@ -48,8 +48,8 @@ export function* differenceSteps(before: Tables, after: Tables): Generator<Diffe
           after: entryFor(after, now, method, target),
         }
         const key = `${pair.before?.id} ${pair.after?.id}`
-        if (isSameAnswer(pair.before, pair.after) || found.has(key)) continue
-        found.add(key)
+        if (isSameAnswer(pair.before, pair.after) || pairs.has(key)) continue
+        pairs.add(key)
         yield { ...pair, witness: { method, ...(host === null ? {} : { host }), path } }
       }
     }

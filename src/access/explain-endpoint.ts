@@ -91,7 +91,7 @@ const body = checker(
   ),
 )
 
-type Asked = ValueOf<typeof body.schema>
+type ExplainRequest = ValueOf<typeof body.schema>
 
 export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
   return endpoint({
@@ -106,19 +106,19 @@ export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
     reads: true,
     answers: { 200: explainedRecord as Schema<Record<string, unknown>> },
     codes: [],
-    async handle({ body: asked, caller: { tenant, scope } }) {
-      const holders = [asked.seats, asked.user, asked.api_key].filter((each) => each != null)
+    async handle({ body: request, caller: { tenant, scope } }) {
+      const holders = [request.seats, request.user, request.api_key].filter((each) => each != null)
       if (holders.length > 1)
         return inputInvalid([{ path: '', message: 'at most one of seats, user and api_key is allowed' }])
-      const user = asked.user == null ? null : await namedUser(asked.user, { tenant, scope }, deps.store)
+      const user = request.user == null ? null : await namedUser(request.user, { tenant, scope }, deps.store)
       if (isRefusal(user)) return user
       const explaining = deps.explaining()
-      const found = await explained({ ...asked, user }, { tenant, scope }, explaining, deps)
-      if (isRefusal(found)) return found
-      const { missing } = found
-      const { decision } = found.evaluation
+      const result = await explained({ ...request, user }, { tenant, scope }, explaining, deps)
+      if (isRefusal(result)) return result
+      const { missing } = result
+      const { decision } = result.evaluation
       const signedIdentity = signedIdentityOf(explaining.identity, decision) ?? undefined
-      const caller = { by: byOf(asked), known: missing === null ? null : missing === '' }
+      const caller = { by: byOf(request), known: missing === null ? null : missing === '' }
       const shown = withoutOthers(decision, tenant)
       const reason = missing ? `${shown.reason} ${missing}` : shown.reason
       return { status: 200, body: await recordOf({ ...shown, reason }, { caller, signedIdentity }) }
@@ -126,7 +126,7 @@ export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
   })
 }
 
-function byOf({ seats, user, api_key: key }: Asked): 'seats' | 'user' | 'api_key' | 'none' {
+function byOf({ seats, user, api_key: key }: ExplainRequest): 'seats' | 'user' | 'api_key' | 'none' {
   if (user != null) return 'user'
   if (key != null) return 'api_key'
   return seats != null ? 'seats' : 'none'
@@ -139,12 +139,12 @@ type Missing = string | null
 const SPACES_PATIENCE = 1000
 
 async function explained(
-  asked: Asked,
+  question: ExplainRequest,
   { tenant: id, scope }: { readonly tenant: string; readonly scope: Scope },
   { engine: parts, tenants, refusalOf }: Explaining,
   deps: ExplainDeps,
 ): Promise<{ evaluation: Evaluation; missing: Missing } | AdminRefusal> {
-  const { method, path, host = null, space = null } = asked
+  const { method, path, host = null, space = null } = question
   // The bytes on the wire: UTF-8, one character a byte.
   const target = Buffer.from(path, 'utf8').toString('latin1')
   const lines = space === null ? [] : [space.replace(/^[ \t]+|[ \t]+$/g, '')]
@@ -163,12 +163,12 @@ async function explained(
     ...parts,
     authenticator: {
       async authenticate(_credentials, trace) {
-        const found = await explainedCaller(asked, { tenant, scope }, deps, trace)
-        isBlockable = found.canBeBlocked
-        missing = found.missing
-        signedIn = found.signedIn
-        isTooLarge = found.isTooLarge
-        return found.caller
+        const identity = await explainedCaller(question, { tenant, scope }, deps, trace)
+        isBlockable = identity.canBeBlocked
+        missing = identity.missing
+        signedIn = identity.signedIn
+        isTooLarge = identity.isTooLarge
+        return identity.caller
       },
     },
     seats: scope.admin ? parts.seats : seatsOfSpace(parts.seats, scope.space),
@@ -178,15 +178,15 @@ async function explained(
   const evaluation = await decideOnOneState(parts.seats.received, async (reads) => {
     const made = await engine.evaluate(request, true)
     // A sign-in meanwhile is no change of the feed.
-    if (asked.user != null && !hasSameSeats(signedIn, await readUser(asked.user, id, scope, deps)))
+    if (question.user != null && !hasSameSeats(signedIn, await readUser(question.user, id, scope, deps)))
       reads.outdated()
     return made
   })
-  if (isTooLarge) return tooManyEntries(asked)
+  if (isTooLarge) return tooManyEntries(question)
   return { evaluation: await engine.nameSpaces(evaluation, SPACES_PATIENCE), missing }
 }
 
-function tooManyEntries({ user }: Asked): AdminRefusal {
+function tooManyEntries({ user }: ExplainRequest): AdminRefusal {
   const message = `names Seats with more than ${MAX_ENTRIES} spaces together`
   return inputInvalid([{ path: user == null ? '/seats' : '/user', message }])
 }
@@ -220,7 +220,7 @@ function hasSameSeats(one: User | null, other: User | null): boolean {
  * @returns whether blocks apply, too: of a user whom the asker may see
  */
 async function explainedCaller(
-  { seats = null, user = null, api_key: key = null, space = null }: Asked,
+  { seats = null, user = null, api_key: key = null, space = null }: ExplainRequest,
   { tenant, scope }: { readonly tenant: TenantConfig; readonly scope: Scope },
   deps: ExplainDeps,
   trace: Trace,
@@ -232,14 +232,14 @@ async function explainedCaller(
   }
   if (seats === null && user === null) return { caller: missingCredential, ...ofNoUser }
   const now = deps.now()
-  const found = user === null ? null : await readUser(user, tenant.id, scope, deps)
+  const record = user === null ? null : await readUser(user, tenant.id, scope, deps)
   // A name without a Seat counts in the space of the request, so that the record has its verdict.
   const ofUnknown = seats === null || space === null ? [] : [space]
   const entries = new Map<string, string[]>()
   const without: string[] = []
   let count = 0
   const share = new TimeShare()
-  for (const name of new Set(seats ?? found?.seats ?? [])) {
+  for (const name of new Set(seats ?? record?.seats ?? [])) {
     const load = () => deps.store.seatByName(tenant.id, name)
     const { seat } = await trace.read('seat-name', tenant.id, name, load)
     const shown = seat === null ? [] : shownSpaces(seat.spaces, scope)
@@ -254,20 +254,20 @@ async function explainedCaller(
       entries.set(each, named)
     }
   }
-  const isKnown = scope.admin || (found !== null && entries.size > 0)
+  const isKnown = scope.admin || (record !== null && entries.size > 0)
   const { leeway, lifetime } = tenant.token
   // As a token that sign-in mints now.
   const caller: Principal = {
     method: 'bearer',
     tenant: tenant.id,
     user: user ?? 'explain',
-    email: isKnown ? (found?.email ?? null) : null,
+    email: isKnown ? (record?.email ?? null) : null,
     claims: { by: 'name', entries, issuedAt: Math.floor(Math.floor(now / 1000) - leeway / 1000) },
     session: null,
     validUntil: now + lifetime,
   }
-  const missing = user === null ? seatsMissing(without) : found !== null && isKnown ? '' : NO_SIGN_IN
-  return { caller, canBeBlocked: user !== null && isKnown, signedIn: found, isTooLarge: false, missing }
+  const missing = user === null ? seatsMissing(without) : record !== null && isKnown ? '' : NO_SIGN_IN
+  return { caller, canBeBlocked: user !== null && isKnown, signedIn: record, isTooLarge: false, missing }
 }
 
 interface ExplainedCaller {
@@ -327,12 +327,12 @@ function seatsOfSpace(seats: Seats, space: string): Seats {
     seat?.spaces.has(space) === true ? { ...seat, spaces: new Set([space]) } : null
   return {
     received: seats.received,
-    async seatByName(...asked) {
-      const named = await seats.seatByName(...asked)
+    async seatByName(...key) {
+      const named = await seats.seatByName(...key)
       const seat = shown(named.seat)
       return { seat, givenUpAt: seat === null ? null : named.givenUpAt }
     },
-    seatById: async (...asked) => shown(await seats.seatById(...asked)),
+    seatById: async (...key) => shown(await seats.seatById(...key)),
     // No endpoint asks for it here.
     wholeSeat: async () => null,
   }

@@ -59,11 +59,11 @@ export function isListed(routes: readonly Route[], after: string): boolean {
 export function routesPage(
   routes: readonly Route[],
   { q, permission, limit, after }: RoutePage,
-): { found: readonly Route[]; hasMore: boolean } {
+): { rows: readonly Route[]; hasMore: boolean } {
   const from = after === null ? 0 : placeOf(routes, after) + 1
   const matching = routes.slice(from).filter((route) => isWanted(route, q, permission))
   const end = endOfPage(matching, limit)
-  return { found: matching.slice(0, end), hasMore: end < matching.length }
+  return { rows: matching.slice(0, end), hasMore: end < matching.length }
 }
 
 function endOfPage(routes: readonly Route[], limit: number): number {

@@ -33,30 +33,30 @@ interface Asker {
  * @returns the `sub`; the text itself where no user whom the asker sees has this address
  */
 export async function namedUser(
-  given: string,
+  text: string,
   asker: Asker,
   store: UserReader,
 ): Promise<string | AdminRefusal> {
-  if (!ADDRESS.test(given)) return given
+  if (!ADDRESS.test(text)) return text
   const { tenant } = asker
   const scope = { ...asker.scope, admin: true }
-  const ofSub = await store.readUser(tenant, given, scope)
-  if (ofSub !== null && (await isSeen(ofSub, asker, store))) return given
-  const found: string[] = []
-  const address = given.toLowerCase()
+  const ofSub = await store.readUser(tenant, text, scope)
+  if (ofSub !== null && (await isSeen(ofSub, asker, store))) return text
+  const subs: string[] = []
+  const address = text.toLowerCase()
   let pages = 0
-  for (let after: string | null = null, isWhole = false; !isWhole && found.length <= MOST_NAMED;) {
+  for (let after: string | null = null, isWhole = false; !isWhole && subs.length <= MOST_NAMED;) {
     // Not "not known", which nothing shows then.
     if (++pages > MOST_PAGES) return tooMany
-    const { data, next } = await store.listUsers(tenant, { limit: PAGE, after, scope, q: given })
+    const { data, next } = await store.listUsers(tenant, { limit: PAGE, after, scope, q: text })
     for (const user of data)
-      if (user.email?.toLowerCase() === address && (await isSeen(user, asker, store))) found.push(user.sub)
+      if (user.email?.toLowerCase() === address && (await isSeen(user, asker, store))) subs.push(user.sub)
     after = next
     isWhole = next === null
   }
-  const [only = given, ...others] = found
+  const [only = text, ...others] = subs
   if (others.length === 0) return only
-  const some = found.slice(0, MOST_NAMED).join(', ')
+  const some = subs.slice(0, MOST_NAMED).join(', ')
   return inputInvalid([{ path: '/user', message: `several users have this address; give a sub: ${some}` }])
 }
 

@@ -82,7 +82,7 @@ export function madeUpRequest(
 
 /** The Seats of one tenant, all in memory. Their names serve as ids, and none was ever given up. */
 export function seatsByName(seats: readonly SeatInput[]): SeatSource {
-  const known = new Map(
+  const byName = new Map(
     seats.map(({ name, spaces, permissions }) => [
       name,
       { id: name, name, complete: true, spaces: new Set(spaces), permissions: new Set(permissions) },
@@ -90,8 +90,8 @@ export function seatsByName(seats: readonly SeatInput[]): SeatSource {
   )
   return {
     received: new ReceivedChanges(),
-    seatByName: (_tenant, name) => ({ seat: known.get(name) ?? null, givenUpAt: null }),
-    seatById: (_tenant, id) => known.get(id) ?? null,
+    seatByName: (_tenant, name) => ({ seat: byName.get(name) ?? null, givenUpAt: null }),
+    seatById: (_tenant, id) => byName.get(id) ?? null,
     wholeSeat: async () => null,
   }
 }

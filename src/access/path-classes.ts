@@ -93,8 +93,8 @@ function leavesAt(position: Position, text: string): Leaf[] {
 function behind(position: Position, text: string): Position {
   const next: (Node | Leaf)[] = []
   for (const each of position) {
-    const found = each instanceof Node ? [each.statics.get(text), each.param, each.rest] : [each]
-    for (const one of found) {
+    const children = each instanceof Node ? [each.statics.get(text), each.param, each.rest] : [each]
+    for (const one of children) {
       if (one === null) continue
       next.push(one)
       // It matches every request: nothing gets past it.

@@ -89,7 +89,7 @@ export function questionOfPermission(permission: string, space: string | null): 
 }
 
 /** The parts of every answer that do not depend on Seats. */
-export function asked({ method, path, host, route, permission, space }: Question, tenant: string) {
+export function questionView({ method, path, host, route, permission, space }: Question, tenant: string) {
   const named = host === null ? {} : { host }
   return { method, path, ...named, route: route?.id ?? null, permission, tenant, space }
 }
@@ -123,30 +123,30 @@ export async function holdersPage(
   tenant: string,
   question: Question,
   { limit, after, scope, now }: HoldersPage,
-): Promise<{ found: Holder[]; hasMore: boolean }> {
-  const found: Holder[] = []
+): Promise<{ holders: Holder[]; hasMore: boolean }> {
+  const holders: Holder[] = []
   const { permission } = question
   // Seats do not decide, as no entry answers or no Seat is needed; or callers of the tenant are refused for it.
   if (permission === null || !needsPermission(permission) || !isForTenant(question, tenant))
-    return { found, hasMore: false }
+    return { holders, hasMore: false }
   // Outside the admin space the answer is about the caller's own space: the other spaces of a Seat are not shown.
   const space = scope.admin ? question.space : scope.space
-  if (question.space !== null && question.space !== space) return { found, hasMore: false }
+  if (question.space !== null && question.space !== space) return { holders, hasMore: false }
   const grant = { permission, space, now }
   for (const kind of ORDER.slice(after === null ? 0 : ORDER.indexOf(after.kind))) {
     let from = kind === after?.kind ? after.id : null
     // A call examines a bounded number of records, so that a page of it may be short, or empty. A full page still asks
     // for one item more: whether there is one.
     do {
-      const rest = limit - found.length
+      const rest = limit - holders.length
       const page = { limit: Math.max(1, rest), after: from, scope, grant }
       const { data, next } = await listOf(lists, kind, tenant, page)
-      if (rest === 0 && data.length > 0) return { found, hasMore: true }
-      found.push(...data)
+      if (rest === 0 && data.length > 0) return { holders, hasMore: true }
+      holders.push(...data)
       from = next
     } while (from !== null)
   }
-  return { found, hasMore: false }
+  return { holders, hasMore: false }
 }
 
 async function listOf(

@@ -58,8 +58,8 @@ export function faultsOfPolicy(
   return [...inCases, ...inAssertions]
 }
 
-function unknownSeat(name: string, known: Iterable<string>): string {
-  return `there is no Seat ${quote(name)}${didYouMean(name, known)}`
+function unknownSeat(name: string, names: Iterable<string>): string {
+  return `there is no Seat ${quote(name)}${didYouMean(name, names)}`
 }
 
 export type CaseResult = ReturnType<typeof decide>

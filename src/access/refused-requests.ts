@@ -95,7 +95,7 @@ export class RefusedRequests {
   }
 
   #count(line: RequestLine, { code, time }: { code: string; time: string }): void {
-    const asked = {
+    const identity = {
       code,
       method: textOf(line['method']),
       route: textOf(line['route']),
@@ -105,10 +105,10 @@ export class RefusedRequests {
       user: textOf(line['user']),
     }
     const host = textOf(line['host'])
-    const key = JSON.stringify(asked.route === null ? { ...asked, host } : asked)
-    const known = this.#groups.get(key)
-    if (known === undefined && this.#groups.size >= MAX_GROUPS) return void this.#further++
-    const group = known ?? { ...asked, ...NO_REQUEST }
+    const key = JSON.stringify(identity.route === null ? { ...identity, host } : identity)
+    const existing = this.#groups.get(key)
+    if (existing === undefined && this.#groups.size >= MAX_GROUPS) return void this.#further++
+    const group = existing ?? { ...identity, ...NO_REQUEST }
     this.#groups.set(key, group)
     group.count++
     // The lines of several workers, and several logs, come in any order.

@@ -83,10 +83,10 @@ export function routesEndpoint({ tables, activity }: RoutesDeps): AdminEndpoint 
       const routes = inListOrder(tables().table.routes.filter((route) => takesTenant(route, tenant)))
       if (query.after !== null && !isListed(routes, query.after))
         return inputInvalid([{ path: '/after', message: 'is not a route of the current route tables' }])
-      const { found, hasMore } = routesPage(routes, { ...query, limit: limitOf(query) })
+      const { rows, hasMore } = routesPage(routes, { ...query, limit: limitOf(query) })
       const uses = await activity.routeUses(tenant)
       const withHosts = routes.some(({ hosts }) => hosts.length > 0)
-      const data = found.map((route) => {
+      const data = rows.map((route) => {
         const { requests, lastAt } = uses.get(route.id) ?? UNUSED
         const last = lastAt === null ? null : new Date(lastAt).toISOString()
         return { ...routeRow(route, withHosts), requests, last_at: last }

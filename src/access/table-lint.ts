@@ -6,7 +6,7 @@ import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { Warning } from '../config/faults.ts'
 import { builtInPermission } from '../decision/router/table.ts'
 import { needsPermission, type Route, takesTenant } from '../model/route.ts'
-import { KnownNames, RequiredPermissions } from './asked-permissions.ts'
+import { KnownNames, RequiredPermissions } from './required-permissions.ts'
 
 /** By code. */
 export const LEVELS = {
@@ -79,7 +79,7 @@ export interface LintedTenant {
  */
 export function lintRoutes(
   routes: readonly Route[],
-  accepts: (found: Warning) => boolean = () => false,
+  accepts: (warning: Warning) => boolean = () => false,
 ): Finding[] {
   const own = ownRoutes(routes)
   const open = own
@@ -104,7 +104,7 @@ export async function lintTenant(
   now: number,
 ): Promise<Finding[]> {
   const { id, adminSpace, issuers = [] } = tenant
-  const asked = new RequiredPermissions(routes)
+  const required = new RequiredPermissions(routes)
   const granted = new Set<string>()
   const held = new Set<string>()
   const findings: Finding[] = []
@@ -120,12 +120,12 @@ export async function lintTenant(
   }
   for (const { seats } of issuers) for (const name of seats ?? []) held.add(name)
   const administrators: string[] = []
-  const known = new Set<string>()
+  const seatNames = new Set<string>()
   for await (const seat of tenant.seats) {
     for (const permission of seat.permissions)
       if (countsAsGranted(permission, seat, adminSpace)) granted.add(permission)
-    known.add(seat.name)
-    findings.push(...lintSeat(id, seat, asked, held))
+    seatNames.add(seat.name)
+    findings.push(...lintSeat(id, seat, required, held))
     if (administrates(seat, adminSpace)) administrators.push(seat.name)
   }
   const [administrator] = administrators
@@ -136,19 +136,19 @@ export async function lintTenant(
         message: `Seat "${administrator}" alone lets its holders manage Seats in the admin space ${adminSpace}`,
       }),
     )
-  return [...findings, ...lintIssuers(id, issuers, known), ...lintGrants(id, routes, granted)]
+  return [...findings, ...lintIssuers(id, issuers, seatNames), ...lintGrants(id, routes, granted)]
 }
 
 /** Names that the configuration gives to tokens, and that no Seat has. A Seat made later is held from then on. */
 function lintIssuers(
   tenant: string,
   issuers: readonly LintedIssuer[],
-  known: ReadonlySet<string>,
+  seatNames: ReadonlySet<string>,
 ): Finding[] {
-  const names = new KnownNames(known)
+  const names = new KnownNames(seatNames)
   return issuers.flatMap(({ issuer, seats }) =>
     (seats ?? [])
-      .filter((name) => !known.has(name))
+      .filter((name) => !seatNames.has(name))
       .map((name) => {
         const message = `tokens of ${issuer} hold Seat "${name}", which the tenant does not have: make the Seat, or correct the name in the configuration`
         return finding('seat_unknown', tenant, { seat: name, message }, names.nearest(name))
@@ -175,10 +175,10 @@ function lintKey(tenant: string, { name, seats, expiresAt }: LintedKey, now: num
 function lintSeat(
   tenant: string,
   { name, permissions, members }: LintedSeat,
-  asked: KnownNames,
+  required: KnownNames,
   held: ReadonlySet<string>,
 ): Finding[] {
-  const findings = permissions.flatMap((permission) => unasked(tenant, name, permission, asked))
+  const findings = permissions.flatMap((permission) => unasked(tenant, name, permission, required))
   if (members === 0 && !held.has(name)) {
     const message = `no API key holds Seat "${name}", and no user's latest sign-in carried it; tokens of other issuers are not known`
     findings.push(finding('seat_unused', tenant, { seat: name, message }))
@@ -186,14 +186,14 @@ function lintSeat(
   return findings
 }
 
-function unasked(tenant: string, seat: string, permission: string, asked: KnownNames): Finding[] {
+function unasked(tenant: string, seat: string, permission: string, required: KnownNames): Finding[] {
   if (permission === EVERY_PERMISSION) {
     const message = `Seat "${seat}" holds every permission`
     return [finding('wildcard_seat', tenant, { seat, permission, message })]
   }
-  if (asked.has(permission)) return []
+  if (required.has(permission)) return []
   const message = `Seat "${seat}" holds ${permission}, which no route requires`
-  return [finding('permission_unasked', tenant, { seat, permission, message }, asked.nearest(permission))]
+  return [finding('permission_unasked', tenant, { seat, permission, message }, required.nearest(permission))]
 }
 
 /** Routes that need a permission which no Seat of the tenant holds. `*` outside the admin space counts as holding it. */

@@ -44,7 +44,7 @@ type Value<P extends Option> = P extends { value: string }
   : boolean
 
 /** A value that is neither required nor has a default may be undefined. */
-export interface Given<O extends Options> {
+export interface Arguments<O extends Options> {
   readonly values: {
     readonly [K in keyof O]: O[K] extends { required: true } | { default: string }
       ? Value<O[K]>
@@ -64,7 +64,7 @@ export interface Accepted<O extends Options = Options> {
  * Strict: unknown options, missing values, repeated options with a single value, and a wrong number of positionals are
  * bad usage.
  */
-export function readArguments<const O extends Options>(args: string[], accepted: Accepted<O>): Given<O> {
+export function readArguments<const O extends Options>(args: string[], accepted: Accepted<O>): Arguments<O> {
   const { options, positionals = [], alternatives = [] } = accepted
   const config = parserOptions(options)
   const { tokens } = parseArgs({ args, options: config, strict: false, tokens: true })
@@ -78,7 +78,7 @@ export function readArguments<const O extends Options>(args: string[], accepted:
     if (choices !== undefined && values[name] !== undefined) chosen(`--${name}`, `${values[name]}`, choices)
   refuseMixed(values, alternatives)
   return {
-    values: parsed.values as Given<O>['values'],
+    values: parsed.values as Arguments<O>['values'],
     positionals: completed(parsed.positionals, positionals),
   }
 }
@@ -105,10 +105,10 @@ function parse(args: string[], options: ParserOptions) {
 type Tokens = ReturnType<typeof parseArgs<{ options: ParserOptions; strict: false; tokens: true }>>['tokens']
 
 function refuseUnknown(tokens: Tokens, options: Options): void {
-  const known = [...Object.keys(options), 'help'].map((name) => `--${name}`)
+  const names = [...Object.keys(options), 'help'].map((name) => `--${name}`)
   for (const token of tokens)
     if (token.kind === 'option' && !Object.hasOwn(options, token.name))
-      throw new UsageError(`unknown option ${token.rawName}${didYouMean(token.rawName, known)}`)
+      throw new UsageError(`unknown option ${token.rawName}${didYouMean(token.rawName, names)}`)
 }
 
 function refuseRepeated(tokens: Tokens, options: Options): void {
@@ -136,15 +136,15 @@ function chosen(name: string, value: string, choices: readonly string[]): string
 }
 
 /** With defaults in place of those that are left out. An empty one is no name: a script may have an unset variable there. */
-function completed(given: readonly string[], positionals: readonly Positional[]): string[] {
-  const empty = given.indexOf('')
+function completed(words: readonly string[], positionals: readonly Positional[]): string[] {
+  const empty = words.indexOf('')
   if (empty >= 0)
     throw new UsageError(`${(positionals[empty] ?? positionals.at(-1))?.name ?? 'an argument'} is empty`)
-  const further = given.slice(positionals.length)
+  const further = words.slice(positionals.length)
   if (further.length > 0 && positionals.at(-1)?.multiple !== true)
     throw new UsageError(`unexpected argument "${further[0]}"`)
   const values = positionals.flatMap(({ name, default: fallback, optional, choices }, index) => {
-    const value = given[index] ?? fallback
+    const value = words[index] ?? fallback
     if (value === undefined && optional) return []
     if (value === undefined) throw new UsageError(`${name} is missing`)
     return choices === undefined ? value : chosen(name, value, choices)

@@ -7,7 +7,7 @@ import type { AccessRow } from '../access/answers.ts'
 import { accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/callable-routes.ts'
 import { namedUser } from '../access/named-user.ts'
 import { printable } from '../telemetry/readable.ts'
-import { CONFIG, type Given, JSON_OUTPUT, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
+import { CONFIG, type Arguments, JSON_OUTPUT, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { unknownSeat, unknownUser } from './near-names.ts'
 import { names, printJson } from './remote/list-output.ts'
@@ -55,38 +55,38 @@ export const can = defineCommand({
 
 async function holdingsOf(
   { source, tenant: { id: tenant } }: OpenHolders,
-  { seat, 'api-key-id': key, user }: Given<typeof options>['values'],
+  { seat, 'api-key-id': key, user }: Arguments<typeof options>['values'],
   holding: ReturnType<typeof holdingOf>,
 ): Promise<{ holdings: Holdings; note: string | null }> {
-  const found = async (asked: Iterable<string>) => {
+  const heldSeats = async (seatNames: Iterable<string>) => {
     const seats: HeldSeat[] = []
-    for (const name of new Set(asked)) {
-      const known =
+    for (const name of new Set(seatNames)) {
+      const record =
         'seatByName' in source
           ? (await source.seatByName(tenant, name)).value.seat
           : source.find((each) => each.name === name)
-      if (known == null) throw await unknownSeat(name, tenant, source)
-      seats.push(holding(known))
+      if (record == null) throw await unknownSeat(name, tenant, source)
+      seats.push(holding(record))
     }
     return seats
   }
-  if (seat !== undefined) return { holdings: { accepted: true, seats: await found(seat) }, note: null }
+  if (seat !== undefined) return { holdings: { accepted: true, seats: await heldSeats(seat) }, note: null }
   if (!('seatByName' in source))
     throw new UsageError('--seats has Seats alone: --api-key-id and --user need the store')
   if (user !== undefined) {
     const sub = await namedUser(user, { tenant, scope: EVERYTHING }, source)
     if (isRefusal(sub)) throw new CommandFailed(printable(sub.faults?.[0]?.message ?? sub.detail))
-    const known = await source.readUser(tenant, sub, EVERYTHING)
-    if (known === null) throw await unknownUser(user, tenant, source)
+    const record = await source.readUser(tenant, sub, EVERYTHING)
+    if (record === null) throw await unknownUser(user, tenant, source)
     const [blocked] = await areBlocked(source, tenant, [sub])
     const note = blocked ? `this user is blocked: ${REFUSED}` : null
-    return { holdings: { accepted: blocked === false, seats: await found(known.seats) }, note }
+    return { holdings: { accepted: blocked === false, seats: await heldSeats(record.seats) }, note }
   }
   const record = await source.readApiKey(tenant, key ?? '', EVERYTHING)
   if (isRefusal(record)) throw new CommandFailed(`tenant ${tenant} has no API key ${printable(key ?? '')}`)
   const accepted = isAccepted(record, Date.now())
   const note = accepted ? null : `this API key is expired or revoked: ${REFUSED}`
-  return { holdings: { accepted, seats: await found(record.seats) }, note }
+  return { holdings: { accepted, seats: await heldSeats(record.seats) }, note }
 }
 
 const REFUSED = 'all but public routes are refused'

@@ -16,7 +16,7 @@ import { CONFIG, formatOption, UsageError } from './arguments.ts'
 import { githubAnnotation } from './ci-output.ts'
 import { defineCommand } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
-import { counted, groupsOnScreen, onOneLine } from './screen.ts'
+import { plural, groupsOnScreen, onOneLine } from './screen.ts'
 
 const FORMATS = ['text', 'json', 'github', 'sarif'] as const
 const WARNED = 3
@@ -71,12 +71,12 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
     // The clients of databases and providers take a fifth of a second to load.
     const { observe } = await import('../runtime/surroundings/online.ts')
     const observations = await observe(config)
-    const found = observations.filter((each) => each.level === 'ok' || !accepts(each))
+    const findings = observations.filter((each) => each.level === 'ok' || !accepts(each))
     return {
       ...counts,
-      faults: found.filter(({ level }) => level === 'fault'),
-      warnings: [...warnings, ...found.filter((each) => each.level === 'warning')],
-      observed: observations.map((each) => (found.includes(each) ? each : { ...each, level: 'accepted' })),
+      faults: findings.filter(({ level }) => level === 'fault'),
+      warnings: [...warnings, ...findings.filter((each) => each.level === 'warning')],
+      observed: observations.map((each) => (findings.includes(each) ? each : { ...each, level: 'accepted' })),
     }
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
@@ -163,15 +163,15 @@ const HINT =
 /** One line each; by group those of a code with many. */
 function warningLines(warnings: readonly Warning[]): string[] {
   const byCode = [...Map.groupBy(warnings, ({ code }) => code)]
-  const isMany = (found: readonly Warning[]) =>
-    found.length > MOST_LINES && found.every(({ about }) => about !== undefined)
-  const many = byCode.filter(([, found]) => isMany(found))
-  const few = new Set(byCode.flatMap(([, found]) => (isMany(found) ? [] : found)))
+  const isMany = (some: readonly Warning[]) =>
+    some.length > MOST_LINES && some.every(({ about }) => about !== undefined)
+  const many = byCode.filter(([, some]) => isMany(some))
+  const few = new Set(byCode.flatMap(([, some]) => (isMany(some) ? [] : some)))
   const lines = warnings.filter((each) => few.has(each)).map(warningLine)
   if (many.length === 0) return lines
-  const sections = many.map(([code, found]) => ({
+  const sections = many.map(([code, some]) => ({
     title: `warning ${code}: ${WARNINGS[code]}`,
-    items: found.map(({ place, about }) => ({
+    items: some.map(({ place, about }) => ({
       group: about?.group ?? '',
       line: onOneLine(about?.subject ?? '', ` (${place.file}:${place.line})`, INDENT),
     })),
@@ -198,15 +198,15 @@ function observedLine({ place, level, code, message }: Observed): string[] {
 }
 
 function summaryOf({ file, faults, warnings, routes, upstreams }: Checked): string {
-  const warned = warnings.length === 0 ? '' : `, ${counted(warnings.length, 'warning')}`
-  if (faults.length > 0) return `${file}: ${counted(faults.length, 'fault')}${warned}`
-  return `${file}: no faults${warned} (${counted(routes, 'route')}, ${counted(upstreams, 'upstream')})`
+  const warned = warnings.length === 0 ? '' : `, ${plural(warnings.length, 'warning')}`
+  if (faults.length > 0) return `${file}: ${plural(faults.length, 'fault')}${warned}`
+  return `${file}: no faults${warned} (${plural(routes, 'route')}, ${plural(upstreams, 'upstream')})`
 }
 
 function asJson({ faults, warnings, observed, routes, upstreams, providers, proxies }: Checked): string {
-  const found = ({ place, code, message }: CheckedFault) => ({ ...place, code, message })
-  const online = observed?.map((each) => ({ ...found(each), level: each.level }))
-  const [faulty, warned] = [faults.map(found), warnings.map(found)]
+  const view = ({ place, code, message }: CheckedFault) => ({ ...place, code, message })
+  const online = observed?.map((each) => ({ ...view(each), level: each.level }))
+  const [faulty, warned] = [faults.map(view), warnings.map(view)]
   const all = { faults: faulty, warnings: warned, online, routes, upstreams, providers, proxies }
   return JSON.stringify(all, null, 2)
 }

@@ -82,10 +82,10 @@ function asksForHelp(args: string[]): boolean {
 }
 
 function unknown(name: string, terminal: Terminal): number {
-  const known = [...firstWords(), '--help', '--version']
+  const words = [...firstWords(), '--help', '--version']
   const what = name.startsWith('-') ? 'option' : 'command'
   terminal.printError(
-    `seatgate: unknown ${what} ${quote(name)}${didYouMean(name, known)}\nusage: seatgate COMMAND [options]; "seatgate --help" lists the commands`,
+    `seatgate: unknown ${what} ${quote(name)}${didYouMean(name, words)}\nusage: seatgate COMMAND [options]; "seatgate --help" lists the commands`,
   )
   return 2
 }

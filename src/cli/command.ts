@@ -2,7 +2,7 @@
 
 import type { Config, TenantConfig } from '../config/config.ts'
 import { didYouMean, quote } from '../config/invalid-value.ts'
-import { type Accepted, type Given, type Options, readArguments, UsageError } from './arguments.ts'
+import { type Accepted, type Arguments, type Options, readArguments, UsageError } from './arguments.ts'
 
 export interface Description extends Accepted {
   readonly name: string
@@ -28,7 +28,7 @@ export interface Command extends Description {
 export function defineCommand<const O extends Options>(
   command: Description & {
     readonly options: O
-    run(given: Given<O>, terminal: Terminal): Promise<number | void>
+    run(input: Arguments<O>, terminal: Terminal): Promise<number | void>
   },
 ): Command {
   return {

@@ -50,43 +50,43 @@ export const decisions = defineCommand({
     const code = values.code === undefined ? null : parsedOption('code', values.code, answerCode)
     const limit = limitOf(values.limit, MOST)
     await withGateway(values, terminal, async (gateway) => {
-      const asked = { code, limit, json: values.json === true }
-      if (values.follow) await follow(gateway, asked, terminal)
-      else await list(gateway, asked, terminal)
+      const query = { code, limit, json: values.json === true }
+      if (values.follow) await follow(gateway, query, terminal)
+      else await list(gateway, query, terminal)
     })
   },
 })
 
-interface Asked {
+interface Query {
   readonly code: string | null
   readonly limit: number
   readonly json: boolean
 }
 
-async function list(gateway: Gateway, asked: Asked, terminal: Terminal): Promise<void> {
-  const { data, has_more } = await newest(gateway, asked)
-  if (asked.json) return terminal.print(JSON.stringify({ data, has_more }))
+async function list(gateway: Gateway, query: Query, terminal: Terminal): Promise<void> {
+  const { data, has_more } = await newest(gateway, query)
+  if (query.json) return terminal.print(JSON.stringify({ data, has_more }))
   if (data.length === 0) return terminal.print('no decisions')
   await terminal.print(tableLines(COLUMNS, terminal.columns)(data).join('\n'))
 }
 
 /** Without the command's own question for the admin space, which is the newest decision otherwise. */
-async function newest(gateway: Gateway, asked: Asked): Promise<Listed<DecisionView>> {
-  const { data, has_more } = await collected<DecisionView>(asked.limit + 1, (limit, after) =>
-    gateway.get('/v1/decisions', { code: asked.code, limit, after }),
+async function newest(gateway: Gateway, query: Query): Promise<Listed<DecisionView>> {
+  const { data, has_more } = await collected<DecisionView>(query.limit + 1, (limit, after) =>
+    gateway.get('/v1/decisions', { code: query.code, limit, after }),
   )
   const others = data.filter(({ request_id }) => !gateway.askedForSpace(request_id))
-  return { data: others.slice(0, asked.limit), has_more: has_more || others.length > asked.limit }
+  return { data: others.slice(0, query.limit), has_more: has_more || others.length > query.limit }
 }
 
 /** Ends with a refusal, or where the gateway can't be reached. */
-async function follow(gateway: Gateway, asked: Asked, terminal: Terminal): Promise<void> {
-  const { print, printPage } = printerOf(asked.json, terminal)
+async function follow(gateway: Gateway, query: Query, terminal: Terminal): Promise<void> {
+  const { print, printPage } = printerOf(query.json, terminal)
   for (let first = true; ; first = false) {
     // The stream begins before the list is read, so that no decision is between them.
-    const events = await opened(gateway, asked.code, !first)
+    const events = await opened(gateway, query.code, !first)
     if (events !== null) {
-      const { data } = await newest(gateway, first ? asked : { ...asked, limit: MOST_MISSED })
+      const { data } = await newest(gateway, first ? query : { ...query, limit: MOST_MISSED })
       await printPage(data)
       for await (const { event, data } of events)
         if (event === 'decision') await print([data as DecisionView])
@@ -114,18 +114,18 @@ function printerOf(json: boolean, terminal: Terminal) {
     ? (items: readonly DecisionView[]) => items.map((each) => JSON.stringify(each))
     : tableLines(COLUMNS, terminal.columns)
   /** In the order of their printing. */
-  const known = new Set<string>()
+  const printed = new Set<string>()
   /** Pages have decisions up to this id that are not to be printed: they are before the first page, or no longer known. */
   let before: string | null = null
   const remember = (id: string) => {
-    known.add(id)
-    if (known.size <= MAX_KNOWN) return
-    const [oldest = ''] = known
-    known.delete(oldest)
+    printed.add(id)
+    if (printed.size <= MAX_KNOWN) return
+    const [oldest = ''] = printed
+    printed.delete(oldest)
     if (oldest > (before ?? '')) before = oldest
   }
-  const print = async (found: readonly DecisionView[]) => {
-    const fresh = found.filter(({ id }) => !known.has(id))
+  const print = async (items: readonly DecisionView[]) => {
+    const fresh = items.filter(({ id }) => !printed.has(id))
     if (fresh.length === 0) return
     for (const { id } of fresh) remember(id)
     await terminal.print(linesOf(fresh).join('\n'))

@@ -5,7 +5,7 @@ import { differences } from '../access/difference.ts'
 import { JSON_OUTPUT, SEATS_FILE, TENANT } from './arguments.ts'
 import { defineCommand } from './command.ts'
 import { names } from './remote/list-output.ts'
-import { counted, fold, groupsOnScreen, isOnScreen, onOneLine } from './screen.ts'
+import { plural, fold, groupsOnScreen, isOnScreen, onOneLine } from './screen.ts'
 import { grantingSeats } from './seat-source.ts'
 import { readTables } from './table-source.ts'
 
@@ -125,7 +125,7 @@ function seatLines({ seats }: Change): string[] {
 function summary(changes: readonly Change[]): string {
   const counts = KINDS.map((kind) => [kind, changes.filter((each) => each.kind === kind).length] as const)
   const parts = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`)
-  return `${counted(changes.length, 'difference')}: ${parts.join(', ')}`
+  return `${plural(changes.length, 'difference')}: ${parts.join(', ')}`
 }
 
 function changesAsMarkdown(changes: readonly Change[]): string {
@@ -173,9 +173,9 @@ const HINT = '--json has all of them, each with a request that shows it'
 /** Many changes on one screen: by kind and by what the routes required before and require now. @param summary the last line */
 function groupsAsText(changes: readonly Change[], summary: string): string {
   const sections = KINDS.flatMap((kind) => {
-    const found = changes.filter((change) => change.kind === kind)
-    const items = found.map((change) => ({ group: movement(kind, change), line: routeAsText(change) }))
-    return found.length === 0 ? [] : [{ title: kind, items }]
+    const ofKind = changes.filter((change) => change.kind === kind)
+    const items = ofKind.map((change) => ({ group: movement(kind, change), line: routeAsText(change) }))
+    return ofKind.length === 0 ? [] : [{ title: kind, items }]
   })
   return groupsOnScreen(sections, [HINT, summary])
 }

@@ -73,9 +73,9 @@ export async function withStoreOrEmpty<R>(
 /** The path of a store that is not there; null: it is there. */
 async function missingFile(store: StoreConfig): Promise<string | null> {
   if (store.kind !== 'sqlite') return null
-  const found = await stat(store.path).catch((error: NodeJS.ErrnoException) => {
+  const file = await stat(store.path).catch((error: NodeJS.ErrnoException) => {
     // The opening reports other errors, such as a folder that this user may not enter.
     return error.code === 'ENOENT' || error.code === 'ENOTDIR' ? null : undefined
   })
-  return found === null ? store.path : null
+  return file === null ? store.path : null
 }

@@ -13,7 +13,7 @@ import { ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { DecisionPoint } from '../runtime/decision-point.ts'
 import {
   CONFIG,
-  type Given,
+  type Arguments,
   HOST,
   HOST_IS_MISSING,
   JSON_OUTPUT,
@@ -111,7 +111,7 @@ export const explain = defineCommand({
 /** Exit code. */
 const UNEXPECTED = 3
 
-type Values = Given<typeof options>['values']
+type Values = Arguments<typeof options>['values']
 
 interface Explained {
   readonly code: string
@@ -146,7 +146,7 @@ async function explainHere(
   terminal: Terminal,
 ): Promise<Explained> {
   const bearer = values.token === undefined ? undefined : `Bearer ${values.token}`
-  const given = {
+  const headers = {
     ...NO_CREDENTIALS,
     apiKey: headerLines('--api-key', values['api-key']),
     authorization: headerLines('--token', bearer),
@@ -163,12 +163,12 @@ async function explainHere(
       extensions.endpoints,
     )
     // A name without a Seat is put into the token for the given space, so that the output shows its verdict.
-    const options = { spacesOfUnknown: given.space.slice(0, 1) }
+    const options = { spacesOfUnknown: headers.space.slice(0, 1) }
     const credentials: Credentials =
       tenant === null
-        ? given
+        ? headers
         : {
-            ...given,
+            ...headers,
             authorization: [
               `Bearer ${await mintForSeats(store, tenant, { sub: 'explain' }, values.seat ?? [], options)}`,
             ],
@@ -179,7 +179,7 @@ async function explainHere(
     // The typed target as the bytes on the wire: UTF-8, one character a byte.
     const sent = Buffer.from(target, 'utf8').toString('latin1')
     const { host = null } = values
-    const fields = { linesOf: () => given.space }
+    const fields = { linesOf: () => headers.space }
     const request = { method, target: sent, host, credentials, fields, browser }
     const limits = { headerBytes: config.limits.headerBytes, methods: methodsOf(config) }
     const refusal = refusalOfRequestLine({ method, target: sent, host }, limits)
@@ -227,15 +227,15 @@ function explainRemotely(
 }
 
 function checkRemoteUse(values: Values): void {
-  const given = (names: readonly (keyof Values)[]) => names.filter((name) => values[name] !== undefined)
+  const present = (names: readonly (keyof Values)[]) => names.filter((name) => values[name] !== undefined)
   if (values.url !== undefined) {
-    const [offline] = given(['token', 'tenant', 'from'])
+    const [offline] = present(['token', 'tenant', 'from'])
     if (offline !== undefined) throw new UsageError(`--${offline} does not go with --url`)
     return
   }
-  const [remote] = given(['user', 'api-key-id', 'ca'])
+  const [remote] = present(['user', 'api-key-id', 'ca'])
   if (remote !== undefined) throw new UsageError(`--${remote} goes with --url`)
-  if (values['api-key'] !== undefined && given(['token', 'seat', 'from']).length > 0)
+  if (values['api-key'] !== undefined && present(['token', 'seat', 'from']).length > 0)
     throw new UsageError('--token, --api-key, --seat and --from exclude each other')
 }
 

@@ -108,12 +108,12 @@ export const importCommand = defineCommand({
       .filter(({ code }) => code === 'builtin_permission')
       .map(({ code, place, message }) => formatFault({ place, message: `warning: ${message} [${code}]` }))
       .map(printable)
-    const found = remarkLines(file, [...remarks, ...accepted.remarks], placeOf)
-    for (const line of [...found, ...warnings]) terminal.printError(line)
+    const lines = remarkLines(file, [...remarks, ...accepted.remarks], placeOf)
+    for (const line of [...lines, ...warnings]) terminal.printError(line)
     const added = table?.drift(entries).missing ?? entries
     const renamed = added.filter((each) => !each.isFixed && isNamedApart(each.permission, upstream))
     if (renamed.length > 0) terminal.printError(renamedNote(file, upstream, renamed.length))
-    const done = values.strict && found.length + warnings.length > 0 ? DIFFERENT : 0
+    const done = values.strict && lines.length + warnings.length > 0 ? DIFFERENT : 0
     const alone = { ...surroundings, entries: [] }
     const isCrossing =
       table === null &&
@@ -126,7 +126,7 @@ export const importCommand = defineCommand({
     const drift = table === null ? [] : driftLines(table, entries, out, values.prune === true)
     if (values.check) {
       if (drift.length > 0) await terminal.print(drift.join('\n'))
-      else await terminal.print(`${out}: ${completeness(entries.length, found.length)}`)
+      else await terminal.print(`${out}: ${completeness(entries.length, lines.length)}`)
       return drift.length > 0 ? DIFFERENT : done
     }
     await write(out, text, table === null)
@@ -280,9 +280,9 @@ async function surroundingsOf(
 
 async function loaded(file: string): Promise<Loaded> {
   if (file === CONFIG.default && !existsSync(file)) return NOTHING
-  const found = await loadConfigWithFaults(file, null)
+  const config = await loadConfigWithFaults(file, null)
   // The list of tables may name one that is made here; other faults are those of `check`.
-  const isUnread = found.files.length <= 2 && found.config === null && found.upstreams.size === 0
-  if (isUnread) throw new ConfigError(found.faults)
-  return found
+  const isUnread = config.files.length <= 2 && config.config === null && config.upstreams.size === 0
+  if (isUnread) throw new ConfigError(config.faults)
+  return config
 }

@@ -117,9 +117,9 @@ export const revokeKey = defineCommand({
   options: { ...REMOTE, yes: YES },
   exits: WRITTEN,
   example: 'seatgate keys revoke nightly-export',
-  run: async ({ values, positionals: [given = ''] }, terminal) =>
+  run: async ({ values, positionals: [nameOrId = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
-      const { id, name } = await findKey(gateway, given)
+      const { id, name } = await findKey(gateway, nameOrId)
       await confirmChange(gateway, { seats: {}, revoke: [id] }, values.yes, terminal)
       await gateway.send(`/v1/api-keys/${id}`, { method: 'DELETE' })
       await terminal.print(printable(`revoked ${JSON.stringify(name)} ${id}`))

@@ -25,11 +25,11 @@ export async function collected<V extends { readonly id: string }>(
 ): Promise<Listed<V>> {
   const data: V[] = []
   for (let after: string | null = null; ;) {
-    const found: Listed<V> = await page(Math.min(READ, limit - data.length), after)
-    data.push(...found.data)
-    const last = found.data.at(-1)
-    if (!found.has_more || last === undefined || data.length >= limit)
-      return { data, has_more: found.has_more }
+    const items: Listed<V> = await page(Math.min(READ, limit - data.length), after)
+    data.push(...items.data)
+    const last = items.data.at(-1)
+    if (!items.has_more || last === undefined || data.length >= limit)
+      return { data, has_more: items.has_more }
     after = last.id
   }
 }

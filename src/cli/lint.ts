@@ -97,11 +97,11 @@ function asText(findings: readonly Finding[]): string {
   if (findings.length === 0) return 'nothing found'
   const byCode = Map.groupBy(findings, ({ code }) => code)
   const sections = (Object.keys(LEVELS) as LintCode[]).flatMap((code) => {
-    const found = byCode.get(code) ?? []
-    if (found.length === 0) return []
-    const lines = found.length > MOST_LINES ? byPermission(found) : found.map(lineOf)
+    const ofCode = byCode.get(code) ?? []
+    if (ofCode.length === 0) return []
+    const lines = ofCode.length > MOST_LINES ? byPermission(ofCode) : ofCode.map(lineOf)
     const items = lines.map((line) => fold(printable(line), '  ', '    '))
-    return [{ title: `${LEVELS[code]} ${code} (${found.length})`, items }]
+    return [{ title: `${LEVELS[code]} ${code} (${ofCode.length})`, items }]
   })
   const rest = (left: number) => `  … and ${left} more: --json has all of them`
   return fitted(sections, { most: MOST_LINES, rest }).join('\n')

@@ -15,14 +15,17 @@ const MOST_NEAR = 3
  *
  * @param names read one after another, up to 10,000 different ones
  */
-export async function meant(given: string, names: Iterable<string> | AsyncIterable<string>): Promise<string> {
-  const known = new Set<string>()
-  for await (const name of names) if (known.add(name).size >= MOST_NAMES) break
+export async function suggestion(
+  name: string,
+  names: Iterable<string> | AsyncIterable<string>,
+): Promise<string> {
+  const candidates = new Set<string>()
+  for await (const name of names) if (candidates.add(name).size >= MOST_NAMES) break
   const near: string[] = []
-  for (let found = nearest(given, known); found !== null && near.length < MOST_NEAR;) {
-    near.push(found)
-    known.delete(found)
-    found = nearest(given, known)
+  for (let next = nearest(name, candidates); next !== null && near.length < MOST_NEAR;) {
+    near.push(next)
+    candidates.delete(next)
+    next = nearest(name, candidates)
   }
   return near.length === 0 ? '' : ` (did you mean ${near.map(quoted).join(' or ')}?)`
 }
@@ -43,7 +46,7 @@ export async function unknownSeat(
   seats: Iterable<{ readonly name: string }> | Pick<Store, 'listSeats'>,
 ): Promise<CommandFailed> {
   const all = 'listSeats' in seats ? seatsOf(seats, tenant) : seats
-  const near = await meant(
+  const near = await suggestion(
     name,
     namesOf(all, (seat) => seat.name),
   )
@@ -52,16 +55,16 @@ export async function unknownSeat(
 
 /** Of `--user`, which takes a `sub`, where the store is at hand. */
 export async function unknownUser(
-  given: string,
+  user: string,
   tenant: string,
   store: Pick<Store, 'listUsers'>,
 ): Promise<CommandFailed> {
-  const near = await meant(
-    given,
+  const near = await suggestion(
+    user,
     namesOf(everyUser(store, tenant), ({ sub }) => sub),
   )
   return new CommandFailed(
-    `no sign-in of a user ${quoted(given)} at tenant ${tenant} is known${near}; tokens of other issuers leave no trace here`,
+    `no sign-in of a user ${quoted(user)} at tenant ${tenant} is known${near}; tokens of other issuers leave no trace here`,
   )
 }
 

@@ -35,7 +35,10 @@ export function columns(rows: readonly (readonly string[])[]): string {
     const widest = Math.max(...widths)
     widths[widths.indexOf(widest)] = widest - 1
   }
-  const starts = widths.reduce<number[]>((found, width) => [...found, (found.at(-1) ?? 0) + width + 2], [0])
+  const starts = widths.reduce<number[]>(
+    (offsets, width) => [...offsets, (offsets.at(-1) ?? 0) + width + 2],
+    [0],
+  )
   return rows
     .map((row) =>
       row.reduce((line, cell, at) => (at === 0 ? cell : `${line}  `.padEnd(starts[at] ?? 0) + cell), ''),
@@ -120,11 +123,11 @@ function sectionOf({ title, items }: Findings, most: number): ScreenSection {
   const groups = [...Map.groupBy(items, ({ group }) => group)]
   const shown = groups
     .toSorted(([, one], [, other]) => other.length - one.length)
-    .map(([group, found]) => {
-      const left = found.length - most
+    .map(([group, members]) => {
+      const left = members.length - most
       return [
-        `  ${group} (${found.length})`,
-        ...found.slice(0, most).map(({ line }) => `    ${line}`),
+        `  ${group} (${members.length})`,
+        ...members.slice(0, most).map(({ line }) => `    ${line}`),
         ...(left > 0 ? [`    … and ${left} more`] : []),
       ].join('\n')
     })
@@ -132,6 +135,6 @@ function sectionOf({ title, items }: Findings, most: number): ScreenSection {
 }
 
 /** `1 route`, `2 routes`. */
-export function counted(count: number, noun: string): string {
+export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -44,10 +44,10 @@ export async function readSeatsOf(
   file: string,
   env: NodeJS.ProcessEnv,
 ): Promise<SeatsFile> {
-  const found = await readSeatsFile(file, env)
-  if (tenant !== undefined && tenant !== found.tenant)
-    throw new CommandFailed(`${file} has the Seats of tenant "${found.tenant}", not of "${tenant}"`)
-  return found
+  const seatsFile = await readSeatsFile(file, env)
+  if (tenant !== undefined && tenant !== seatsFile.tenant)
+    throw new CommandFailed(`${file} has the Seats of tenant "${seatsFile.tenant}", not of "${tenant}"`)
+  return seatsFile
 }
 
 /** As many Seats of a tenant have the same permissions, these share one set. */
@@ -55,9 +55,9 @@ function grantingSeat(tenant: string): (seat: SeatInput) => GrantingSeat {
   const shared = new Map<string, ReadonlySet<string>>()
   return ({ name, permissions }) => {
     const key = JSON.stringify(permissions)
-    const known = shared.get(key) ?? new Set(permissions)
-    shared.set(key, known)
-    return { tenant, name, permissions: known }
+    const set = shared.get(key) ?? new Set(permissions)
+    shared.set(key, set)
+    return { tenant, name, permissions: set }
   }
 }
 
@@ -132,8 +132,8 @@ const NONE = { data: [], hasMore: false, next: null }
 function listsOf(seats: readonly SeatInput[]): Holders {
   return {
     async listSeats(tenant, { after, grant }) {
-      const found = after === null ? seats.filter((seat) => grants(seat, grant)) : []
-      return { ...NONE, data: found.map((seat) => listed(seat, tenant, grant?.permission ?? null)) }
+      const data = after === null ? seats.filter((seat) => grants(seat, grant)) : []
+      return { ...NONE, data: data.map((seat) => listed(seat, tenant, grant?.permission ?? null)) }
     },
     listApiKeys: async () => NONE,
     listUsers: async () => NONE,
@@ -149,7 +149,11 @@ function grants({ spaces, permissions }: SeatInput, grant: Grant | null | undefi
 }
 
 /** A Seat of a file has no id. */
-function listed({ name, spaces, permissions }: SeatInput, tenant: string, asked: string | null): ListedSeat {
+function listed(
+  { name, spaces, permissions }: SeatInput,
+  tenant: string,
+  permission: string | null,
+): ListedSeat {
   const every = permissions.includes(EVERY_PERMISSION)
   return {
     id: '',
@@ -157,7 +161,7 @@ function listed({ name, spaces, permissions }: SeatInput, tenant: string, asked:
     name,
     version: 1,
     spaces,
-    permissions: asked === null ? permissions : [every ? EVERY_PERMISSION : asked],
+    permissions: permission === null ? permissions : [every ? EVERY_PERMISSION : permission],
     createdBy: '',
     createdAt: 0,
     updatedBy: null,

@@ -269,9 +269,9 @@ const OWN_FILES = 100 + 256
 /** The soft limit, which Node.js raises to the hard one; null: the system does not report it. */
 function openFilesAllowed(): number | null {
   try {
-    const found = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    if (found === undefined) return null
-    return found === 'unlimited' ? Infinity : Number(found)
+    const limit = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    if (limit === undefined) return null
+    return limit === 'unlimited' ? Infinity : Number(limit)
   } catch {
     return null
   }

@@ -46,12 +46,12 @@ async function compiled(
 
 /** @param prefix `shadow:`, where it stands before the path */
 async function fileOf(path: string, prefix = ''): Promise<string> {
-  const found = await stat(path).catch(() => null)
-  if (found === null && (await isRevision(path.split(':')[0] ?? '')))
+  const stats = await stat(path).catch(() => null)
+  if (stats === null && (await isRevision(path.split(':')[0] ?? '')))
     throw new CommandFailed(
       `there is no file ${path}, but git has a revision of this name: write ${prefix}git:${path}`,
     )
-  return found?.isDirectory() === true ? join(path, CONFIG.default) : path
+  return stats?.isDirectory() === true ? join(path, CONFIG.default) : path
 }
 
 const run = promisify(execFile)
@@ -126,8 +126,8 @@ async function isRevision(text: string): Promise<boolean> {
 
 async function commitOf(revision: string): Promise<string> {
   try {
-    const asked = ['--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]
-    return (await git('rev-parse', ...asked)).trim()
+    const options = ['--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]
+    return (await git('rev-parse', ...options)).trim()
   } catch (cause) {
     if (!(cause instanceof GitFailed)) throw cause
     throw new CommandFailed(

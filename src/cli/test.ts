@@ -101,14 +101,14 @@ function percentOf(text: string | undefined): number | null {
 
 /** The shell has expanded patterns that were not quoted. */
 async function filesOf(positionals: readonly string[]): Promise<string[]> {
-  const found: string[] = []
+  const all: string[] = []
   for (const each of positionals) {
     const files = (await Array.fromAsync(glob(each))).sort()
     if (files.length === 0)
       throw new CommandFailed(`there is no file ${each}: write policy tests there, or name other files`)
-    found.push(...files)
+    all.push(...files)
   }
-  return [...new Set(found)]
+  return [...new Set(all)]
 }
 
 /** Built-in routes aside; `unreached` has ids. */
@@ -158,12 +158,12 @@ function policyOutput(
 }
 
 function ofCase({ file, line, request, host, expect, got, ok }: CaseResult): Line {
-  const asked = host === undefined ? request : `${request} at ${host}`
+  const what = host === undefined ? request : `${request} at ${host}`
   return {
     file,
     line,
-    name: `${asked} expects ${expect}`,
-    failure: ok ? null : `${asked}: expected ${expect}, got ${got}`,
+    name: `${what} expects ${expect}`,
+    failure: ok ? null : `${what}: expected ${expect}, got ${got}`,
   }
 }
 
@@ -171,9 +171,9 @@ function ofAssertion({ file, line, ok, counterexample }: AssertionResult): Line 
   const name = `assertion in line ${line}`
   if (ok || counterexample === undefined) return { file, line, name, failure: null }
   const { request, host, route, seat } = counterexample
-  const asked = host === undefined ? request : `${request} at ${host}`
+  const what = host === undefined ? request : `${request} at ${host}`
   const by = seat === null ? 'without a Seat' : `by Seat "${seat}"`
-  return { file, line, name, failure: `refuted: ${asked} is allowed ${by} (entry ${route})` }
+  return { file, line, name, failure: `refuted: ${what} is allowed ${by} (entry ${route})` }
 }
 
 function coverageLines(coverage: ReturnType<typeof coverageOf> | null): string[] {

@@ -8,7 +8,7 @@ import { confirmChange, YES } from './remote/administration-prompt.ts'
 import { AuthorNames } from './remote/author-names.ts'
 import type { BlockView, UserView } from './remote/endpoint-answers.ts'
 import { READ, WRITTEN } from './remote/exits.ts'
-import { findBlock, findUser, idOf, meantBlocked, meantUser } from './remote/find.ts'
+import { findBlock, findUser, idOf, blockedSuggestion, userSuggestion } from './remote/find.ts'
 import type { Gateway } from './remote/gateway-client.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
 import { printList, shortTime } from './remote/list-output.ts'
@@ -65,10 +65,10 @@ export const blockUser = defineCommand({
   },
   exits: WRITTEN,
   example: 'seatgate users block anna@example.com --until 7d',
-  run: async ({ values, positionals: [given = ''] }, terminal) => {
+  run: async ({ values, positionals: [subOrAddress = ''] }, terminal) => {
     const until = values.until === undefined ? undefined : momentOf('--until', values.until)
     return withGateway(values, terminal, async (gateway) => {
-      const user = values.sub ? given : await subOf(gateway, given, terminal)
+      const user = values.sub ? subOrAddress : await subOf(gateway, subOrAddress, terminal)
       const body = { user, until, reason: values.reason }
       await confirmChange(gateway, { seats: {}, block: [user] }, values.yes, terminal)
       const { value } = await gateway.send<BlockView>('/v1/blocks', { method: 'POST', body })
@@ -79,16 +79,16 @@ export const blockUser = defineCommand({
 })
 
 /** @throws CommandFailed for an email address that no known user has: a block of it would block no token */
-async function subOf(gateway: Gateway, given: string, terminal: Terminal): Promise<string> {
-  const known = await findUser(gateway, given)
-  if (known !== null) return known.sub
-  const near = await meantUser(gateway, given)
-  if (given.includes('@'))
+async function subOf(gateway: Gateway, subOrAddress: string, terminal: Terminal): Promise<string> {
+  const user = await findUser(gateway, subOrAddress)
+  if (user !== null) return user.sub
+  const near = await userSuggestion(gateway, subOrAddress)
+  if (subOrAddress.includes('@'))
     throw new CommandFailed(
-      `no user with the address ${quoted(given)} has signed in${near}: with --sub it is taken as a sub`,
+      `no user with the address ${quoted(subOrAddress)} has signed in${near}: with --sub it is taken as a sub`,
     )
-  terminal.printError(`note: no sign-in of ${quoted(given)} is known${near}: it is taken as a sub`)
-  return given
+  terminal.printError(`note: no sign-in of ${quoted(subOrAddress)} is known${near}: it is taken as a sub`)
+  return subOrAddress
 }
 
 interface NamedBlock extends BlockView {
@@ -125,9 +125,9 @@ async function* named(
   names: AuthorNames,
 ): AsyncGenerator<NamedBlock[]> {
   for await (const page of pages) {
-    const found: NamedBlock[] = []
-    for (const block of page) found.push({ ...block, by: await names.nameOf(block.created_by) })
-    yield found
+    const withNames: NamedBlock[] = []
+    for (const block of page) withNames.push({ ...block, by: await names.nameOf(block.created_by) })
+    yield withNames
   }
 }
 
@@ -138,14 +138,14 @@ export const unblockUser = defineCommand({
   options: REMOTE,
   exits: WRITTEN,
   example: 'seatgate users unblock anna@example.com',
-  run: async ({ values, positionals: [given = ''] }, terminal) =>
+  run: async ({ values, positionals: [subOrAddress = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       const block =
-        (await findBlock(gateway, given)) ??
-        (await findBlock(gateway, (await findUser(gateway, given))?.sub ?? given))
+        (await findBlock(gateway, subOrAddress)) ??
+        (await findBlock(gateway, (await findUser(gateway, subOrAddress))?.sub ?? subOrAddress))
       if (block === null)
         throw new CommandFailed(
-          `${quoted(given)} is not blocked${await meantBlocked(gateway, given)}: "seatgate users blocks" lists the users who are`,
+          `${quoted(subOrAddress)} is not blocked${await blockedSuggestion(gateway, subOrAddress)}: "seatgate users blocks" lists the users who are`,
         )
       await gateway.send(`/v1/blocks/${block.id}`, { method: 'DELETE' })
       await terminal.print(printable(`unblocked ${block.user}`))

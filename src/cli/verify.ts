@@ -107,9 +107,9 @@ export const verify = defineCommand({
       throw new UsageError('--end-session and --writers exclude each other: several writers end no session')
     const tokenSecret =
       values['token-secret-file'] === undefined ? null : tokenSecretOf(values['token-secret-file'])
-    const { space, ...given } = values
+    const { space, ...remote } = values
     const shared = {
-      ...(await sharedOptionsOf({ ...given, 'api-key': keySource(given['api-key'], terminal) }, terminal)),
+      ...(await sharedOptionsOf({ ...remote, 'api-key': keySource(remote['api-key'], terminal) }, terminal)),
       space,
     }
     for (const url of urls) noteIfPlain(url, terminal)
@@ -119,7 +119,7 @@ export const verify = defineCommand({
     try {
       const front = endingWith({ places, shared, adminSpace: '' }, ends.first)
       const adminSpace =
-        given['admin-space'] ?? (await askOnce(front, (gateway) => gateway.enterAdminSpace()))
+        remote['admin-space'] ?? (await askOnce(front, (gateway) => gateway.enterAdminSpace()))
       const base = { places, shared, adminSpace }
       const each = values['each-instance']
         ? await instancesOf(endingWith(base, ends.first), terminal)
@@ -187,10 +187,10 @@ function watchSignals(terminal: Terminal) {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-function reportOf({ run, record, left, ended, report: counted }: VerificationResult): VerifyReport {
+function reportOf({ run, record, left, ended, report: totals }: VerificationResult): VerifyReport {
   const report = record.report([])
   const why = ended ?? nothingChecked(report) ?? failedDrill(report)
-  const result = counted.violations_total > 0 ? 'violations' : why === null ? 'ok' : 'failed'
+  const result = totals.violations_total > 0 ? 'violations' : why === null ? 'ok' : 'failed'
   return { run, result, why, ...report, left }
 }
 
@@ -211,9 +211,9 @@ function failedDrill({ during }: VerificationResult['report']): string | null {
   return `the command of --during failed (exit ${during.exit ?? 'by a signal'}): the drill was not done as written`
 }
 
-function addressesOf(given: readonly string[] | undefined, terminal: Terminal): URL[] {
-  if (given === undefined || given.length === 0) return [urlOf(undefined, terminal.env)]
-  const urls = given.map((each) => urlOf(each, terminal.env))
+function addressesOf(texts: readonly string[] | undefined, terminal: Terminal): URL[] {
+  if (texts === undefined || texts.length === 0) return [urlOf(undefined, terminal.env)]
+  const urls = texts.map((each) => urlOf(each, terminal.env))
   const names = urls.map(nameOf)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) throw new UsageError(`--url ${twice} is given twice`)
@@ -221,19 +221,19 @@ function addressesOf(given: readonly string[] | undefined, terminal: Terminal): 
 }
 
 /** Each once. */
-function sessionsOf(given: readonly string[], hasSecret: boolean): string[] {
-  const strange = given.find((id) => !isSessionId(id))
+function sessionsOf(ids: readonly string[], hasSecret: boolean): string[] {
+  const strange = ids.find((id) => !isSessionId(id))
   if (strange !== undefined) throw new UsageError(`--end-session "${strange}" is not the id of a session`)
-  if (given.length > 0 && !hasSecret)
+  if (ids.length > 0 && !hasSecret)
     throw new UsageError('--end-session needs --token-secret-file, which signs a token of the session')
-  return [...new Set(given)]
+  return [...new Set(ids)]
 }
 
 /** A key of an environment variable does not stand in the list of processes. */
-function keySource(given: string | undefined, { env }: Terminal): string | undefined {
-  if (given === undefined || given === '-' || given.startsWith('sk_')) return given
-  const value = /^[A-Za-z_][A-Za-z0-9_]*$/.test(given) ? env[given] : undefined
-  return value === undefined || value === '' ? given : value.replace(/\r?\n$/, '')
+function keySource(text: string | undefined, { env }: Terminal): string | undefined {
+  if (text === undefined || text === '-' || text.startsWith('sk_')) return text
+  const value = /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) ? env[text] : undefined
+  return value === undefined || value === '' ? text : value.replace(/\r?\n$/, '')
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 }
@@ -251,10 +251,10 @@ function numbersOf(values: Readonly<Record<'duration' | 'rate' | 'readers' | 'wr
   return { duration, interval, readers, writers: countOf('writers', values.writers, MOST_WRITERS) }
 }
 
-function countOf(option: string, given: string, most: number): number {
-  const count = /^[0-9]{1,3}$/.test(given) ? Number(given) : 0
+function countOf(option: string, text: string, most: number): number {
+  const count = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0
   if (count < 1 || count > most)
-    throw new UsageError(`--${option} "${given}" is not a number from 1 to ${most}`)
+    throw new UsageError(`--${option} "${text}" is not a number from 1 to ${most}`)
   return count
 }
 

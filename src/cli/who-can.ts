@@ -3,7 +3,7 @@
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import {
-  asked,
+  questionView,
   type Holder,
   type Holders,
   holdersPage,
@@ -29,7 +29,7 @@ import {
 } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { names } from './remote/list-output.ts'
-import { counted, fold } from './screen.ts'
+import { plural, fold } from './screen.ts'
 import { EVERYTHING, withHolders } from './seat-source.ts'
 
 /** Exit code: the gateway answers the request with 404 or 405. */
@@ -83,7 +83,7 @@ export const whoCan = defineCommand({
         throw new CommandFailed(`the gateway refuses this request (${question.code}): ${question.detail}`)
       const pages = pagesOf(lists, tenant.id, question)
       const output = values.json
-        ? holdersAsJson(asked(question, tenant.id), pages)
+        ? holdersAsJson(questionView(question, tenant.id), pages)
         : holdersAsText(question, tenant.id, pages)
       for await (const text of output) await terminal.print(text)
       return question.permission === null ? NO_ROUTE : 0
@@ -100,14 +100,14 @@ async function* pagesOf(
 ): AsyncGenerator<readonly Holder[]> {
   for (let after: Position | null = null; ;) {
     const page = { limit: PAGE, after, scope: EVERYTHING, now: Date.now() }
-    const { found, hasMore }: Awaited<ReturnType<typeof holdersPage>> = await holdersPage(
+    const { holders, hasMore }: Awaited<ReturnType<typeof holdersPage>> = await holdersPage(
       lists,
       tenant,
       question,
       page,
     )
-    yield found
-    const last = found.at(-1)
+    yield holders
+    const last = holders.at(-1)
     if (!hasMore || last === undefined) return
     after = positionOf(last)
   }
@@ -124,7 +124,7 @@ const LISTS = [
 ] as const
 
 /** One JSON object, a line for each item. */
-async function* holdersAsJson(head: ReturnType<typeof asked>, pages: Pages): AsyncGenerator<string> {
+async function* holdersAsJson(head: ReturnType<typeof questionView>, pages: Pages): AsyncGenerator<string> {
   let open = 0
   let first = true
   yield `${JSON.stringify(head).slice(0, -1)},"seats":[`
@@ -164,7 +164,7 @@ async function* holdersAsText(question: Question, tenant: string, pages: Pages):
       if (counts[holder.kind]++ === 0) yield `\n${LISTS.find(([kind]) => kind === holder.kind)?.[2]}`
       yield printable(`  ${lineOf(holder, question.space === null)}`)
     }
-  const summary = `${counted(counts.seat, 'Seat')}, ${counted(counts['api-key'], 'API key')}, ${counted(counts.user, 'user')}`
+  const summary = `${plural(counts.seat, 'Seat')}, ${plural(counts['api-key'], 'API key')}, ${plural(counts.user, 'user')}`
   yield fold(`${summary}. Callers with tokens of other issuers are not known.`, '\n', '')
 }
 

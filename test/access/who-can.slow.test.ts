@@ -42,7 +42,7 @@ async function everyHolder(built: Built, request: { method: string; path: string
   let after: Position | null = null
   for (;;) {
     const page = { limit: 2, after, scope: SCOPE, now: Date.now() }
-    const { found, hasMore }: Awaited<ReturnType<typeof holdersPage>> = await holdersPage(
+    const { holders: found, hasMore }: Awaited<ReturnType<typeof holdersPage>> = await holdersPage(
       built.store,
       TENANT,
       question,

@@ -40,8 +40,8 @@ export function acceptanceOf(file: string, text: string, surroundings: Surroundi
     return reason === undefined ? [] : [[requestKey(entry), reason] as const]
   })
   const { accepts } = acceptedWarnings(file, text, true)
-  const found = warnings.filter((each) => each.place.file === file && !accepts(each))
-  return { refused: new Map(refused), warnings: found }
+  const own = warnings.filter((each) => each.place.file === file && !accepts(each))
+  return { refused: new Map(refused), warnings: own }
 }
 
 function placeOf({ place: { file, line, column } }: Pick<Fault, 'place'>): string {

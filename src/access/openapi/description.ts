@@ -136,15 +136,15 @@ function targetsOf(document: Document): ReadonlyMap<Alias, unknown> {
 }
 
 function unknownAlias(document: Document): number | null {
-  const [found] = [...targetsOf(document)].find(([, target]) => target === undefined) ?? []
-  return found === undefined ? null : (found.range?.[0] ?? 0)
+  const [alias] = [...targetsOf(document)].find(([, target]) => target === undefined) ?? []
+  return alias === undefined ? null : (alias.range?.[0] ?? 0)
 }
 
 /** The offset of a merge key whose value is neither a map nor a list of maps. */
 function wrongMerge(document: Document): number | null {
   const targets = targetsOf(document)
   const targetOf = (node: unknown): unknown => (isAlias(node) ? targets.get(node) : node)
-  let found: number | null = null
+  let offset: number | null = null
   visit(document, {
     Pair: (_, { key, value }) => {
       // The parser has a symbol for a merge key, and a text for "<<".
@@ -152,11 +152,11 @@ function wrongMerge(document: Document): number | null {
       const sources = targetOf(value)
       if (isMap(sources) || (isSeq(sources) && sources.items.every((each) => isMap(targetOf(each)))))
         return undefined
-      found = key.range?.[0] ?? 0
+      offset = key.range?.[0] ?? 0
       return visit.BREAK
     },
   })
-  return found
+  return offset
 }
 
 /** What an alias or a merge key brings stands elsewhere: then it is the place of the key that has it. */

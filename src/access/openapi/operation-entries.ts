@@ -47,44 +47,44 @@ export function entriesOf(
   upstream = 'service',
 ): { entries: ImportedEntry[]; remarks: Remark[] } {
   const entries = new Map<string, Candidate>()
-  const found = [...remarks]
+  const all = [...remarks]
   /** Parameter → the operations that have it. Some descriptions have hundreds of them. */
   const narrowed = new Map<string, Operation[]>()
   for (const operation of operations) {
     const { at } = operation
     const candidate = entryOf(operation, template, upstream)
     if (typeof candidate === 'string') {
-      found.push(leftOut(at, candidate))
+      all.push(leftOut(at, candidate))
       continue
     }
-    for (const message of candidate.guesses) found.push({ at, message, isLeftOut: false })
+    for (const message of candidate.guesses) all.push({ at, message, isLeftOut: false })
     for (const segment of candidate.narrowed)
       narrowed.set(segment, [...(narrowed.get(segment) ?? []), operation])
     const key = requestKey(candidate.entry)
-    const known = entries.get(key)
-    if (known === undefined) {
+    const first = entries.get(key)
+    if (first === undefined) {
       entries.set(key, candidate)
       continue
     }
-    const { method, path } = known.entry
-    found.push(leftOut(at, `it matches the same requests as ${method} ${path}`))
-    if (!areOne(known, candidate)) known.twin ??= candidate.entry
+    const { method, path } = first.entry
+    all.push(leftOut(at, `it matches the same requests as ${method} ${path}`))
+    if (!areOne(first, candidate)) first.twin ??= candidate.entry
   }
   for (const [segment, [first, ...others]] of narrowed)
-    if (first !== undefined) found.push(narrowedRemark(segment, first, others.length))
+    if (first !== undefined) all.push(narrowedRemark(segment, first, others.length))
   const alone: ImportedEntry[] = []
   const lost: ImportedEntry[] = []
   for (const { entry, twin } of entries.values()) {
     if (twin === undefined) alone.push(entry)
     else {
-      found.push(leftOut(entry.at, `a table cannot tell its requests from those of ${remarkName(twin)}`))
+      all.push(leftOut(entry.at, `a table cannot tell its requests from those of ${remarkName(twin)}`))
       lost.push(entry, twin)
     }
   }
   const narrow = withoutWider(alone, lost)
-  found.push(...narrow.dropped)
-  const { kept, dropped } = withoutUnsafeAny(narrow.kept, found)
-  return { entries: withoutHead(kept), remarks: [...found, ...dropped] }
+  all.push(...narrow.dropped)
+  const { kept, dropped } = withoutUnsafeAny(narrow.kept, all)
+  return { entries: withoutHead(kept), remarks: [...all, ...dropped] }
 }
 
 function narrowedRemark(segment: string, { at }: Operation, others: number): Remark {
@@ -100,9 +100,9 @@ interface Candidate extends Pick<ReadTemplate, 'guesses' | 'narrowed'> {
 }
 
 /** A service tells `{id:[0-9]+}` from `{name}`. It does not tell two parameters without a pattern apart. */
-function areOne(known: Candidate, other: Candidate): boolean {
-  const isGuess = known.guesses.length + other.guesses.length > 0
-  return !isGuess || known.entry.permission === other.entry.permission
+function areOne(one: Candidate, other: Candidate): boolean {
+  const isGuess = one.guesses.length + other.guesses.length > 0
+  return !isGuess || one.entry.permission === other.entry.permission
 }
 
 /** `ANY` would serve the methods of operations that are left out, with a permission that is not theirs. */

@@ -93,8 +93,8 @@ export function readOperations(document: unknown, twice: Description['twice'] = 
 }
 
 /** YAML reads `3.0` without quotes as the number 3. */
-function versionOf(found: unknown): string {
-  return typeof found === 'number' && Number.isInteger(found) ? `${found}.0` : String(found ?? '')
+function versionOf(version: unknown): string {
+  return typeof version === 'number' && Number.isInteger(version) ? `${version}.0` : String(version ?? '')
 }
 
 class Reader {
@@ -113,10 +113,10 @@ class Reader {
     this.#base = this.#baseOf(root, [])
   }
 
-  readPath(key: string, found: unknown): void {
+  readPath(key: string, node: unknown): void {
     if (EXTENSION.test(key)) return
     const at = ['paths', key]
-    const item = this.#resolved(found, at)
+    const item = this.#resolved(node, at)
     if (item === null) return
     const base = 'servers' in item ? this.#baseOf(item, at) : this.#base
     for (const [field, value] of Object.entries(item)) {
@@ -141,8 +141,8 @@ class Reader {
       this.#leaveOut(at, 'it looks like an operation, and its method is not known')
   }
 
-  #readOperation(at: readonly string[], method: string, base: string, item: Json, found: unknown): void {
-    const operation = this.#resolved(found, at)
+  #readOperation(at: readonly string[], method: string, base: string, item: Json, node: unknown): void {
+    const operation = this.#resolved(node, at)
     if (operation === null) return
     const [, key = ''] = at
     const tags = operation['tags']
@@ -188,15 +188,15 @@ class Reader {
     const servers = holder['servers']
     const holders = Array.isArray(servers) ? servers.map(mapOf) : []
     const urls = holders.map(serverAddress)
-    const found = urls.length === 0 ? [textOrNull(holder['basePath']) ?? ''] : urls
-    const paths = found.map(serverPath)
+    const addresses = urls.length === 0 ? [textOrNull(holder['basePath']) ?? ''] : urls
+    const paths = addresses.map(serverPath)
     const [first = ''] = paths
     const place = [...at, Array.isArray(servers) ? 'servers' : 'basePath']
     if (paths.some((each) => each !== first))
       this.#remark(place, `its servers have different paths: the first one counts, ${first || '/'}`)
     for (const name of holders.slice(0, 1).flatMap(openVariables))
       this.#remark(place, `{${name}} can have other values: its default counts, ${first || '/'}`)
-    const [address = ''] = found
+    const [address = ''] = addresses
     if (address !== '' && !/^(?:[a-z][a-z0-9+.-]*:|\/)/i.test(address))
       this.#remark(
         place,
@@ -206,8 +206,8 @@ class Reader {
   }
 
   /** Follows a local reference; null where there is nothing to take. */
-  #resolved(found: unknown, at: readonly string[]): Json | null {
-    let value = found
+  #resolved(node: unknown, at: readonly string[]): Json | null {
+    let value = node
     for (let hops = 0; hops < MAX_HOPS; hops++) {
       const reference = mapOf(value)['$ref']
       if (typeof reference !== 'string') {

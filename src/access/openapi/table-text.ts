@@ -112,8 +112,8 @@ export class OpenApiTable {
     const removals = surplus.length === this.#written.size ? [null] : surplus.map((key) => this.#removal(key))
     const changes = drift.other.map(({ entry }) => this.#edit(entry))
     const edits = [...changes, this.#addition(drift.missing), ...removals]
-    const known = edits.filter((edit) => edit !== null)
-    if (known.length === edits.length) return edited(this.#text, known)
+    const possible = edits.filter((edit) => edit !== null)
+    if (possible.length === edits.length) return edited(this.#text, possible)
     // It changes its document, and this table may be asked again.
     return new OpenApiTable(this.#text).#rewritten(drift, surplus)
   }
@@ -203,14 +203,14 @@ function textOf(key: unknown): string {
 }
 
 function hasAnchor(pair: Pair): boolean {
-  let found = false
+  let isThere = false
   if (isNode(pair.value))
     visit(pair.value, {
       Value: (_, { anchor }) => {
-        if (anchor !== undefined) found = true
+        if (anchor !== undefined) isThere = true
       },
     })
-  return found
+  return isThere
 }
 
 /** The service does not see a prefix that is taken off, so its description does not have it. */
@@ -229,7 +229,7 @@ interface Edit {
 function edited(text: string, edits: readonly Edit[]): string {
   return edits
     .toSorted((one, other) => other.from - one.from)
-    .reduce((found, { from, to, text: by }) => found.slice(0, from) + by + found.slice(to), text)
+    .reduce((result, { from, to, text: by }) => result.slice(0, from) + by + result.slice(to), text)
 }
 
 /** Without its indent. */

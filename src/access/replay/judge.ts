@@ -48,7 +48,7 @@ export class Judge {
     if (!this.#asksTables(request)) return { to: 'request_malformed', route: null }
     const decided = this.#decide(request)
     if (typeof decided === 'string') return decided
-    if (decided instanceof Promise) return decided.then((known) => this.#conclude(request, known))
+    if (decided instanceof Promise) return decided.then((evaluation) => this.#conclude(request, evaluation))
     return this.#conclude(request, decided)
   }
 

@@ -178,8 +178,8 @@ function namedSeats(fields: RequestLine): NamedSeats | null {
     const listed = listOf(ids, (id) => id)
     if (listed === null) return null
     // On an `authenticated` route no Seat is looked up, so that its name is not known.
-    const known = names.length === listed.texts.length ? names : null
-    return { by: 'id', issuedAt: 0, names: known, ids: listed.texts, truncated: listed.truncated }
+    const usable = names.length === listed.texts.length ? names : null
+    return { by: 'id', issuedAt: 0, names: usable, ids: listed.texts, truncated: listed.truncated }
   }
   const { truncated } = named
   if (issuedAt === undefined) return { by: null, issuedAt: 0, names, ids: [], truncated }

@@ -62,8 +62,8 @@ export class Tally {
 
   #groupOf({ from, to, method, route }: Omit<Change, 'caller'>): Group {
     const key = JSON.stringify([from, to, method, route])
-    const known = this.#groups.get(key)
-    if (known !== undefined) return known
+    const existing = this.#groups.get(key)
+    if (existing !== undefined) return existing
     if (this.#groups.size >= MOST_GROUPS && method !== '*')
       return this.#groupOf({ from, to, method: '*', route: null })
     const group = { from, to, method, route, count: 0, callers: new FrequentTexts() }
@@ -102,7 +102,7 @@ export class Replay extends Tally {
     const request = readLine(line)
     if (typeof request === 'string') return this.unjudged(request)
     const verdict = this.#judge.judge(request)
-    if (verdict instanceof Promise) return verdict.then((known) => this.#count(request, known))
+    if (verdict instanceof Promise) return verdict.then((result) => this.#count(request, result))
     this.#count(request, verdict)
   }
 

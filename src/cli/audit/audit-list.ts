@@ -64,11 +64,11 @@ export const listAudit = defineCommand({
     }
     if (values.tenant !== undefined && values.url !== undefined)
       throw new UsageError('--tenant reads a store, and --url asks a gateway: give one')
-    const found =
+    const entries =
       values.tenant === undefined
         ? await withGateway(values, terminal, (gateway) => ofGateway(gateway, filter))
         : await ofStore(values.config, values.tenant, filter, terminal)
-    await terminal.print(values.json ? JSON.stringify(found) : auditTable(found, terminal.columns))
+    await terminal.print(values.json ? JSON.stringify(entries) : auditTable(entries, terminal.columns))
   },
 })
 

@@ -57,9 +57,9 @@ export async function confirmAdministration(
   yes: boolean | undefined,
   terminal: Terminal,
 ): Promise<void> {
-  const found = warnings.filter(({ code }) => code === 'nobody_administers')
-  if (found.length === 0 || yes === true) return
-  warn(found, terminal)
+  const severe = warnings.filter(({ code }) => code === 'nobody_administers')
+  if (severe.length === 0 || yes === true) return
+  warn(severe, terminal)
   const question = { question: 'Do it all the same?', change: 'it would leave no administrator' }
   await confirm(question, yes, terminal)
 }

@@ -18,8 +18,8 @@ export class AuthorNames {
   /** The name of an API key, where the caller may read it (`api-keys:read`), or else the id. */
   async nameOf(id: string): Promise<string> {
     if (!isUlid(id)) return id
-    const known = this.#names.get(id)
-    if (known !== undefined) return known
+    const cached = this.#names.get(id)
+    if (cached !== undefined) return cached
     const name = await this.#read(id)
     this.#names.set(id, name)
     return name

@@ -3,28 +3,28 @@
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed } from '../command.ts'
-import { meant, quoted } from '../near-names.ts'
+import { suggestion, quoted } from '../near-names.ts'
 import type { Gateway } from './gateway-client.ts'
 import { GatewayRefusal } from './problem-text.ts'
 import type { ApiKeyView, BlockView, SeatView, UserView } from './endpoint-answers.ts'
 
-export interface Found {
+export interface TaggedSeat {
   readonly seat: SeatView
   /** Its entity tag. */
   readonly tag: string
 }
 
-/** @param given a name or an id; a name wins */
-export async function findSeat(gateway: Gateway, given: string): Promise<Found> {
+/** @param nameOrId a name or an id; a name wins */
+export async function findSeat(gateway: Gateway, nameOrId: string): Promise<TaggedSeat> {
   const seen = new Set<string>()
   const named = await first<SeatView>(
     gateway.pages<SeatView>('/v1/seats', idOf),
-    ({ name }) => seen.add(name) && name === given,
+    ({ name }) => seen.add(name) && name === nameOrId,
   )
-  const id = named?.id ?? (isUlid(given) ? given : null)
+  const id = named?.id ?? (isUlid(nameOrId) ? nameOrId : null)
   if (id === null)
     throw new CommandFailed(
-      `there is no Seat ${quoted(given)} that this API key may see${await meant(given, seen)}: "seatgate seats list" names them`,
+      `there is no Seat ${quoted(nameOrId)} that this API key may see${await suggestion(nameOrId, seen)}: "seatgate seats list" names them`,
     )
   const { value, tag } = await gateway.send<SeatView>(`/v1/seats/${id}`, { method: 'GET' })
   if (tag === null) throw new CommandFailed('the gateway sends no ETag: another change would be lost')
@@ -34,20 +34,20 @@ export async function findSeat(gateway: Gateway, given: string): Promise<Found> 
 /**
  * The refusal of Seats that were given by name, with the names near to those that no Seat has.
  *
- * @param given the list `/seats` of the body
+ * @param names the list `/seats` of the body
  */
 export async function withNearSeats(
   gateway: Gateway,
   refusal: GatewayRefusal,
-  given: readonly string[],
+  names: readonly string[],
 ): Promise<CommandFailed> {
   const unknown = refusal.problem.errors.flatMap(
-    ({ path }) => given[Number(/^\/seats\/(\d+)$/.exec(path)?.[1])] ?? [],
+    ({ path }) => names[Number(/^\/seats\/(\d+)$/.exec(path)?.[1])] ?? [],
   )
   const near: string[] = []
   for (const name of unknown) {
     // A key that may not list Seats is told the refusal alone.
-    const text = await meant(name, namesOfSeats(gateway)).catch(() => '')
+    const text = await suggestion(name, namesOfSeats(gateway)).catch(() => '')
     if (text !== '') near.push(`\n  ${quoted(name)}:${text}`)
   }
   return near.length === 0 ? refusal : new CommandFailed(`${refusal.message}${near.join('')}`)
@@ -57,46 +57,46 @@ async function* namesOfSeats(gateway: Gateway): AsyncGenerator<string> {
   for await (const page of gateway.pages<SeatView>('/v1/seats', idOf)) for (const { name } of page) yield name
 }
 
-/** @param given a name or an id. Revoked keys are found by id only */
-export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyView> {
-  if (isUlid(given)) {
-    const found = await gateway.get<ApiKeyView>(`/v1/api-keys/${given}`).catch((cause: unknown) => {
+/** @param nameOrId a name or an id. Revoked keys are found by id only */
+export async function findKey(gateway: Gateway, nameOrId: string): Promise<ApiKeyView> {
+  if (isUlid(nameOrId)) {
+    const ofId = await gateway.get<ApiKeyView>(`/v1/api-keys/${nameOrId}`).catch((cause: unknown) => {
       if (cause instanceof GatewayRefusal && cause.problem.code === 'api_key_not_found') return null
       throw cause
     })
-    if (found !== null) return found
+    if (ofId !== null) return ofId
   }
   const seen = new Set<string>()
   const named = await all<ApiKeyView>(
     gateway.pages<ApiKeyView>('/v1/api-keys', idOf),
-    ({ name, revoked_at }) => revoked_at === undefined && seen.add(name) && name === given,
+    ({ name, revoked_at }) => revoked_at === undefined && seen.add(name) && name === nameOrId,
   )
   const [key, ...others] = named
   if (key === undefined)
     throw new CommandFailed(
-      `there is no API key ${quoted(given)} in force that this API key may see${await meant(given, seen)}: "seatgate keys list" names them`,
+      `there is no API key ${quoted(nameOrId)} in force that this API key may see${await suggestion(nameOrId, seen)}: "seatgate keys list" names them`,
     )
   if (others.length > 0)
     throw new CommandFailed(
-      `${named.length} API keys are named ${quoted(given)}: give an id\n${named.map(({ id, created_at }) => `  ${id}, created ${created_at}`).join('\n')}`,
+      `${named.length} API keys are named ${quoted(nameOrId)}: give an id\n${named.map(({ id, created_at }) => `  ${id}, created ${created_at}`).join('\n')}`,
     )
   return key
 }
 
-/** @param given a `sub`, or an email address that one user has @returns null: no sign-in made the user known */
-export async function findUser(gateway: Gateway, given: string): Promise<UserView | null> {
+/** @param subOrAddress a `sub`, or an email address that one user has @returns null: no sign-in made the user known */
+export async function findUser(gateway: Gateway, subOrAddress: string): Promise<UserView | null> {
   const exact = await first<UserView>(
-    gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { sub: given }),
-    ({ sub }) => sub === given,
+    gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { sub: subOrAddress }),
+    ({ sub }) => sub === subOrAddress,
   )
   if (exact !== null) return exact
   const near = await all<UserView>(
-    gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { q: given }),
-    ({ email }) => email?.toLowerCase() === given.toLowerCase(),
+    gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { q: subOrAddress }),
+    ({ email }) => email?.toLowerCase() === subOrAddress.toLowerCase(),
   )
   if (near.length < 2) return near[0] ?? null
   throw new CommandFailed(
-    `${near.length} users have the address ${quoted(given)}: give a sub\n${near.map(({ sub }) => `  ${printable(sub)}`).join('\n')}`,
+    `${near.length} users have the address ${quoted(subOrAddress)}: give a sub\n${near.map(({ sub }) => `  ${printable(sub)}`).join('\n')}`,
   )
 }
 
@@ -105,28 +105,28 @@ async function* everyUser(gateway: Gateway): AsyncGenerator<UserView> {
   for await (const page of gateway.pages<UserView>('/v1/users', ({ sub }) => sub)) yield* page
 }
 
-/** The users near to one whom no sign-in made known; see {@link meant}. */
-export function meantUser(gateway: Gateway, given: string): Promise<string> {
-  return meant(given, namesOfUsers(gateway, given))
+/** The users near to one whom no sign-in made known; see {@link suggestion}. */
+export function userSuggestion(gateway: Gateway, subOrAddress: string): Promise<string> {
+  return suggestion(subOrAddress, namesOfUsers(gateway, subOrAddress))
 }
 
 /** The same among blocked users: those of a block may be unknown. */
-export function meantBlocked(gateway: Gateway, given: string): Promise<string> {
-  return meant(given, namesOfBlocked(gateway, given))
+export function blockedSuggestion(gateway: Gateway, subOrAddress: string): Promise<string> {
+  return suggestion(subOrAddress, namesOfBlocked(gateway, subOrAddress))
 }
 
 /** Each `sub`, and where there is an `@`, each email address. */
-async function* namesOfUsers(gateway: Gateway, given: string): AsyncGenerator<string> {
+async function* namesOfUsers(gateway: Gateway, subOrAddress: string): AsyncGenerator<string> {
   for await (const { sub, email } of everyUser(gateway)) {
     yield sub
-    if (email !== null && given.includes('@')) yield email
+    if (email !== null && subOrAddress.includes('@')) yield email
   }
 }
 
-async function* namesOfBlocked(gateway: Gateway, given: string): AsyncGenerator<string> {
+async function* namesOfBlocked(gateway: Gateway, subOrAddress: string): AsyncGenerator<string> {
   for await (const page of gateway.pages<BlockView>('/v1/blocks', idOf))
     for (const { user } of page) yield user
-  if (given.includes('@'))
+  if (subOrAddress.includes('@'))
     for await (const { email, blocked } of everyUser(gateway)) if (email !== null && blocked) yield email
 }
 
@@ -140,14 +140,14 @@ export function idOf({ id }: { readonly id: string }): string {
 
 async function first<V>(pages: AsyncIterable<V[]>, wanted: (item: V) => boolean): Promise<V | null> {
   for await (const page of pages) {
-    const found = page.find(wanted)
-    if (found !== undefined) return found
+    const match = page.find(wanted)
+    if (match !== undefined) return match
   }
   return null
 }
 
 async function all<V>(pages: AsyncIterable<V[]>, wanted: (item: V) => boolean): Promise<V[]> {
-  const found: V[] = []
-  for await (const page of pages) found.push(...page.filter(wanted))
-  return found
+  const items: V[] = []
+  for await (const page of pages) items.push(...page.filter(wanted))
+  return items
 }

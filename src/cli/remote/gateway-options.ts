@@ -6,7 +6,7 @@ import { isLoopback } from '../../config/addresses.ts'
 import { InvalidValue } from '../../config/invalid-value.ts'
 import { readPemFile } from '../../config/pem.ts'
 import { durationWithin } from '../../config/units.ts'
-import { type Given, type Option, UsageError } from '../arguments.ts'
+import { type Arguments, type Option, UsageError } from '../arguments.ts'
 import { CommandFailed, type Terminal } from '../command.ts'
 import { DEFAULT_ADMIN_SPACE, Gateway, type GatewayOptions } from './gateway-client.ts'
 
@@ -29,7 +29,7 @@ export const REMOTE = {
   },
 } as const satisfies Readonly<Record<string, Option>>
 
-export type RemoteValues = Given<typeof REMOTE>['values']
+export type RemoteValues = Arguments<typeof REMOTE>['values']
 
 /** Runs the work on the gateway, and closes its connections. @throws UsageError, CommandFailed */
 export async function withGateway<R>(
@@ -63,8 +63,8 @@ export async function sharedOptionsOf(
 }
 
 /** @throws UsageError */
-export function requireSpaceId(option: string, given: string | undefined): void {
-  if (given !== undefined && !isSpaceId(given))
+export function requireSpaceId(option: string, text: string | undefined): void {
+  if (text !== undefined && !isSpaceId(text))
     throw new UsageError(`${option} is not a space id: letters, digits and . _ ~ -`)
 }
 
@@ -74,9 +74,9 @@ export function noteIfPlain(url: URL, terminal: Terminal): void {
     terminal.printError(`note: ${url.origin} is not https: the API key can be read on the way`)
 }
 
-/** @param given undefined: that of SEATGATE_URL @throws UsageError */
-export function urlOf(given: string | undefined, env: NodeJS.ProcessEnv): URL {
-  const [name, text] = given === undefined ? ['SEATGATE_URL', env['SEATGATE_URL']] : ['--url', given]
+/** @param option undefined: that of SEATGATE_URL @throws UsageError */
+export function urlOf(option: string | undefined, env: NodeJS.ProcessEnv): URL {
+  const [name, text] = option === undefined ? ['SEATGATE_URL', env['SEATGATE_URL']] : ['--url', option]
   if (text === undefined || text === '')
     throw new UsageError('--url is missing: the address of the gateway, or SEATGATE_URL')
   const url = URL.canParse(text) ? new URL(text) : null
@@ -87,14 +87,14 @@ export function urlOf(given: string | undefined, env: NodeJS.ProcessEnv): URL {
   return url
 }
 
-async function keyOf(given: string | undefined, terminal: Terminal): Promise<string> {
+async function keyOf(option: string | undefined, terminal: Terminal): Promise<string> {
   const [name, key] =
-    given === undefined
+    option === undefined
       ? ['SEATGATE_API_KEY', terminal.env['SEATGATE_API_KEY'] ?? '']
-      : given === '-'
+      : option === '-'
         ? ['the API key on standard input', (await terminal.readInput()).toString().trim()]
-        : ['--api-key', given]
-  if (key === '' && given === undefined)
+        : ['--api-key', option]
+  if (key === '' && option === undefined)
     throw new UsageError('--api-key is missing: an API key, - to read it, or SEATGATE_API_KEY')
   // The value itself is a secret, also a wrong one.
   if (!/^[\x21-\x7e]{1,1024}$/.test(key)) throw new UsageError(`${name} is not an API key`)

@@ -6,7 +6,7 @@ import { printable } from '../../telemetry/readable.ts'
 const GIVE_ADDRESS =
   'give the address of the gateway with --url or SEATGATE_URL, and the path of api.prefix where it has one'
 
-interface Asked {
+interface Target {
   readonly url: URL
   /** ms for an answer. */
   readonly timeout: number
@@ -19,7 +19,7 @@ interface Kind {
   /** A later try may succeed. */
   readonly passing: boolean
   /** What happened, and the next step: two sentences without the last full stop. */
-  readonly text: (asked: Asked, code: string) => string
+  readonly text: (target: Target, code: string) => string
 }
 
 /** No connection was made. */
@@ -107,10 +107,10 @@ const KINDS: readonly Kind[] = [
 ]
 
 /** @param cause an exception of undici */
-export function networkFault(cause: unknown, asked: Asked) {
+export function networkFault(cause: unknown, target: Target) {
   const code = faultCode(cause)
   const kind = KINDS.find(({ codes }) => codes.test(code))
-  if (kind !== undefined) return { text: kind.text(asked, code), sent: kind.sent, passing: kind.passing }
+  if (kind !== undefined) return { text: kind.text(target, code), sent: kind.sent, passing: kind.passing }
   const message = cause instanceof Error ? cause.message : String(cause)
   const text = `${printable(message || code)}. Look at the address in --url or SEATGATE_URL`
   return { text, ...UNANSWERED }

@@ -33,10 +33,10 @@ export async function findLogs(logs: readonly string[]): Promise<(number | null)
 async function sizeOf(log: string): Promise<number | null> {
   if (log === STDIN) return null
   try {
-    const found = await stat(log)
-    if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+    const file = await stat(log)
+    if (file.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
     await access(log, constants.R_OK)
-    return found.isFile() ? found.size : null
+    return file.isFile() ? file.size : null
   } catch (cause) {
     throw new CommandFailed(`${printable(log)} ${fileFault(cause)}`)
   }
@@ -60,7 +60,7 @@ export async function* linesOf(
   signal.addEventListener('abort', stop)
   try {
     const splitter = new LineSplitter()
-    for await (const chunk of decompressed(counted(source, read))) yield splitter.push(chunk)
+    for await (const chunk of decompressed(tapped(source, read))) yield splitter.push(chunk)
     yield splitter.end()
   } finally {
     signal.removeEventListener('abort', stop)
@@ -68,7 +68,7 @@ export async function* linesOf(
   }
 }
 
-async function* counted(source: Readable, read: (bytes: number) => void): AsyncGenerator<Buffer> {
+async function* tapped(source: Readable, read: (bytes: number) => void): AsyncGenerator<Buffer> {
   for await (const chunk of source as AsyncIterable<Buffer>) {
     read(chunk.length)
     yield chunk

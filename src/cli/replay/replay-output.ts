@@ -48,14 +48,14 @@ function groupAsText(group: ReplayGroup): string[] {
   const callers = callersOf(group)
   const words = callers.map((caller, at) => (at === callers.length - 1 ? caller : `${caller},`))
   return [
-    `  ${grouped(count).padStart(9)}  ${asked(group)}`,
+    `  ${grouped(count).padStart(9)}  ${requestText(group)}`,
     `${INDENT}${from} → ${to}`,
     foldWords(words, INDENT),
   ]
 }
 
 /** `GET /v1/me`, or with the entry that answers where that is not told by the method. */
-function asked({ method, route }: ReplayGroup): string {
+function requestText({ method, route }: ReplayGroup): string {
   if (route === null) return method === '*' ? 'entries beyond 2,000 groups' : `${method}, no entry`
   return printable(route.startsWith(`${method} `) ? route : `${method} by entry ${route}`)
 }
@@ -96,7 +96,7 @@ export function replayAsMarkdown(result: ReplayResult): string {
     const mark = DIRECTIONS.find(({ has }) => has(group))?.mark ?? ''
     const answers = `${mark}${code(group.from)} → ${code(group.to)}`
     const callers = callersOf(group).map(escaped).join('<br>')
-    return `| ${grouped(group.count)} | ${answers} | ${code(asked(group))} | ${callers} |`
+    return `| ${grouped(group.count)} | ${answers} | ${code(requestText(group))} | ${callers} |`
   })
   const more = groups.length - MOST_ROWS
   const table = ['| requests | answer | route | callers |', '| ---: | --- | --- | --- |', ...rows].join('\n')

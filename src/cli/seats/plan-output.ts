@@ -3,7 +3,7 @@
 import { printable } from '../../telemetry/readable.ts'
 import type { Plan, PlanBody, PlannedChange } from '../remote/endpoint-answers.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
-import { counted, fold } from '../screen.ts'
+import { plural, fold } from '../screen.ts'
 import { warningText } from './written.ts'
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const
@@ -18,14 +18,14 @@ export function planText({ tenant, changes, unchanged, unnamed, warnings }: Plan
   const count = (action: PlannedChange['action']) => changes.filter((each) => each.action === action).length
   const summary =
     changes.length === 0
-      ? `tenant ${tenant}: nothing to do, ${counted(unchanged, 'Seat')} as in the files`
+      ? `tenant ${tenant}: nothing to do, ${plural(unchanged, 'Seat')} as in the files`
       : `tenant ${tenant}: ${count('create')} to create, ${count('update')} to change, ${count('delete')} to delete, ${unchanged} as in the files`
   const rest =
     unnamed.count === 0
       ? []
       : [
           fold(
-            `${counted(unnamed.count, 'Seat')} in no file, left alone: ${shown(unnamed.names, unnamed.count)}`,
+            `${plural(unnamed.count, 'Seat')} in no file, left alone: ${shown(unnamed.names, unnamed.count)}`,
           ),
         ]
   const warned = warnings.map((each) => warningText(each))
@@ -69,8 +69,8 @@ function listLines(change: PlannedChange): string[] {
 /** Users and API keys in force with the Seat; null: none has it. */
 function holdersText({ users, api_keys: keys }: Pick<PlannedChange, 'users' | 'api_keys'>): string | null {
   const holders = [
-    ...(users > 0 ? [counted(users, 'user')] : []),
-    ...(keys.count > 0 ? [`${counted(keys.count, 'API key')} (${shown(keys.names, keys.count)})`] : []),
+    ...(users > 0 ? [plural(users, 'user')] : []),
+    ...(keys.count > 0 ? [`${plural(keys.count, 'API key')} (${shown(keys.names, keys.count)})`] : []),
   ]
   return holders.length > 0 ? holders.join(' and ') : null
 }
@@ -87,7 +87,7 @@ function touched(change: PlannedChange): string[] {
 
 function routeLine(verb: string, { count, routes }: PlannedChange['routes_gained']): string[] {
   if (count === 0) return []
-  return [fold(`${verb} ${counted(count, 'route')}: ${shown(routes, count)}`, '    ', '      ')]
+  return [fold(`${verb} ${plural(count, 'route')}: ${shown(routes, count)}`, '    ', '      ')]
 }
 
 function shown(some: readonly string[], count: number): string {

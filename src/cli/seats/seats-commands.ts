@@ -60,33 +60,33 @@ export const showSeat = defineCommand({
   },
   exits: READ,
   example: 'seatgate seats show Viewer --history',
-  run: async ({ values, positionals: [given = ''] }, terminal) =>
+  run: async ({ values, positionals: [nameOrId = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       if (values.history !== true) {
-        const { seat } = await findSeat(gateway, given)
+        const { seat } = await findSeat(gateway, nameOrId)
         if (values.json) return terminal.print(JSON.stringify(seat))
         const names = new AuthorNames(gateway)
         const created = await names.nameOf(seat.created_by ?? '')
         return terminal.print(seatText(seat, created, await names.nameOf(seat.updated_by ?? '')))
       }
-      const target = await idOfSeat(gateway, given)
+      const target = await idOfSeat(gateway, nameOrId)
       const entries: AuditEntry[] = []
       for await (const page of gateway.pages<AuditEntry>('/v1/audit', idOf, { target })) entries.push(...page)
       const history = entries.toReversed()
       await terminal.print(
-        values.json ? JSON.stringify({ id: target, history }) : historyText(given, history),
+        values.json ? JSON.stringify({ id: target, history }) : historyText(nameOrId, history),
       )
     }),
 })
 
 /** Also of a Seat that is gone: the one of the name that was deleted last. */
-async function idOfSeat(gateway: Gateway, given: string): Promise<string> {
+async function idOfSeat(gateway: Gateway, nameOrId: string): Promise<string> {
   try {
-    return (await findSeat(gateway, given)).seat.id
+    return (await findSeat(gateway, nameOrId)).seat.id
   } catch (cause) {
     const deleted = gateway.pages<AuditEntry>('/v1/audit', idOf, { action: 'seat.delete' })
     for await (const page of deleted) {
-      const entry = page.find(({ target: { id, name } }) => name === given || id === given)
+      const entry = page.find(({ target: { id, name } }) => name === nameOrId || id === nameOrId)
       if (entry !== undefined) return entry.target.id
     }
     throw cause
@@ -154,7 +154,7 @@ export const updateSeat = defineCommand({
   },
   exits: WRITTEN,
   example: 'seatgate seats update Viewer --add trainings:read',
-  run: async ({ values, positionals: [given = ''] }, terminal) => {
+  run: async ({ values, positionals: [nameOrId = ''] }, terminal) => {
     const spaces = { all: values.in, added: values['add-in'], removed: values['remove-in'] }
     const permissions = { all: values.permission, added: values.add, removed: values.remove }
     if (values.name === undefined && !isChange(spaces) && !isChange(permissions))
@@ -162,7 +162,7 @@ export const updateSeat = defineCommand({
     refuseMixed('in', spaces)
     refuseMixed('permission', permissions)
     return withGateway(values, terminal, async (gateway) => {
-      const { seat, tag } = await findSeat(gateway, given)
+      const { seat, tag } = await findSeat(gateway, nameOrId)
       const body = {
         name: values.name,
         spaces: isChange(spaces) ? changed(seat.spaces, spaces) : undefined,
@@ -231,9 +231,9 @@ export const deleteSeat = defineCommand({
   },
   exits: WRITTEN,
   example: 'seatgate seats delete Viewer --yes',
-  run: async ({ values, positionals: [given = ''] }, terminal) =>
+  run: async ({ values, positionals: [nameOrId = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
-      const { seat, tag } = await findSeat(gateway, given)
+      const { seat, tag } = await findSeat(gateway, nameOrId)
       // Asked before: the answer to the deletion has no body. Its holders lose as much as where it is emptied.
       const emptied = { spaces: [], permissions: [] }
       const { changes, warnings } = await planOf(gateway, {

@@ -13,7 +13,7 @@ import { idOf } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
 import { REMOTE, withGateway } from '../remote/gateway-options.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
-import { counted } from '../screen.ts'
+import { plural } from '../screen.ts'
 import { planOf, planText } from './plan-output.ts'
 import { inputsOf, planFile, readSavedPlan, readSeats, type SavedPlan, SEATS_FILES } from './seats-input.ts'
 import { warn } from './written.ts'
@@ -105,7 +105,7 @@ export const applySeats = defineCommand({
       if (values.json) return terminal.print(JSON.stringify(applied))
       if (saved === null && plan.changes.length === 0) return
       warn(saved === null ? [] : applied.warnings, terminal)
-      await terminal.print(`applied: ${counted(applied.changes.length, 'change')}`)
+      await terminal.print(`applied: ${plural(applied.changes.length, 'change')}`)
     })
   },
 })
@@ -125,7 +125,7 @@ async function confirmDeletions(
 ): Promise<void> {
   const gone = changes.filter(({ action }) => action === 'delete').length
   if (gone === 0) return
-  const seats = counted(gone, 'Seat')
+  const seats = plural(gone, 'Seat')
   await confirm({ question: `Delete ${seats}?`, change: `${seats} would be deleted` }, yes, terminal)
 }
 

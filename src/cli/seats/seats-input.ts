@@ -46,14 +46,14 @@ export const SEATS_FILES = {
  * @throws UsageError, CommandFailed
  */
 export async function inputsOf(
-  given: readonly string[],
+  paths: readonly string[],
   key: string | undefined,
   terminal: Terminal,
 ): Promise<Input[]> {
-  const asked = [...given, ...(key === undefined ? [] : [key])].filter((each) => each === '-')
-  if (asked.length > 1) throw new UsageError('- is given twice: standard input can be read once')
+  const dashes = [...paths, ...(key === undefined ? [] : [key])].filter((each) => each === '-')
+  if (dashes.length > 1) throw new UsageError('- is given twice: standard input can be read once')
   const inputs: Input[] = []
-  for (const each of given) {
+  for (const each of paths) {
     if (each === '-') inputs.push({ file: 'standard input', bytes: await terminal.readInput() })
     else for (const file of await filesAt(each)) inputs.push({ file, bytes: null })
   }
@@ -63,8 +63,8 @@ export async function inputsOf(
 const SEATS = /\.(?:ya?ml|json)$/i
 
 async function filesAt(path: string): Promise<string[]> {
-  const found = await stat(path).catch(() => null)
-  if (found?.isDirectory() !== true) return [path]
+  const stats = await stat(path).catch(() => null)
+  if (stats?.isDirectory() !== true) return [path]
   const files = await filesBelow(path)
   if (files.length === 0)
     throw new CommandFailed(

@@ -20,7 +20,7 @@ interface PlaceOptions extends Pick<GatewayOptions, 'url' | 'space' | 'ca' | 'ti
   readonly connections: number
 }
 
-export type Asked =
+export type ReadResult =
   | { readonly answer: string; readonly requestId: string }
   /** The gateway has not decided: it is away, or can't ask its store, or a proxy answers in its place. */
   | { readonly answer: null; readonly reason: string }
@@ -50,7 +50,7 @@ export class AskedPlace {
   }
 
   /** One read. Never rejects. */
-  async ask(credential: Credential): Promise<Asked> {
+  async ask(credential: Credential): Promise<ReadResult> {
     this.#reads++
     try {
       const { statusCode, headers, body } = await this.#pool.request({

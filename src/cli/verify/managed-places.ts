@@ -100,8 +100,8 @@ export const NO_INSTANCES: Instances = { ids: new Set(), places: [], untested: [
 /** @throws CommandFailed: none of them advertises an address */
 export async function instancesOf(reached: Reached, terminal: Terminal) {
   const all = await listed(reached)
-  const found = all.flatMap(({ id, place }) => (place === null ? [] : [{ id, ...place }]))
-  if (found.length === 0)
+  const advertised = all.flatMap(({ id, place }) => (place === null ? [] : [{ id, ...place }]))
+  if (advertised.length === 0)
     throw new CommandFailed(
       'no instance advertises an address: set advertise in the configuration of each, or give each address with --url',
     )
@@ -110,21 +110,21 @@ export async function instancesOf(reached: Reached, terminal: Terminal) {
       ? [untestedInstance(id, 'it advertises no address: set advertise in its configuration')]
       : [],
   )
-  for (const [name, sharing] of Map.groupBy(found, ({ name }) => name)) {
+  for (const [name, sharing] of Map.groupBy(advertised, ({ name }) => name)) {
     if (sharing.length === 1) continue
     const why = `${sharing.length} instances advertise ${name}, so that it is unknown which one answers: set advertise to an address of its own in the configuration of each`
     untested.push(...sharing.map(({ id }) => untestedInstance(id, why)))
   }
-  const places = distinct(found)
+  const places = distinct(advertised)
   for (const { url } of places) noteIfPlain(url, terminal)
   return { ids: new Set(all.map(({ id }) => id)), places, untested }
 }
 
-/** The instances that started during the run, unless at an address that was asked. @param asked in the run */
-export async function joinedSince({ ids }: Instances, asked: Reached): Promise<Untested[]> {
-  const isAsked = (place: PlaceSettings | null) => asked.places.some(({ name }) => name === place?.name)
+/** The instances that started during the run, unless at an address that was asked. @param reached in the run */
+export async function joinedSince({ ids }: Instances, reached: Reached): Promise<Untested[]> {
+  const isAsked = (place: PlaceSettings | null) => reached.places.some(({ name }) => name === place?.name)
   try {
-    const all = await listed(asked)
+    const all = await listed(reached)
     const joined = all.filter(({ id, place }) => !ids.has(id) && !isAsked(place))
     return joined.map(({ id }) => untestedInstance(id, 'it started during the run'))
   } catch (cause) {

@@ -17,7 +17,7 @@ import { NEEDED, Scene } from './scene-questions.ts'
 import {
   type Answer,
   answerText,
-  type Asked,
+  type Operation,
   mayChange,
   type Question,
   questionText,
@@ -46,7 +46,7 @@ const NAMES = ['a', 'b', 'c']
 export interface ManyWritersParts {
   /** For each writer, connections of its own. */
   readonly writers: readonly (readonly WritePlace<CycleRequest>[])[]
-  readonly asked: readonly AskedPlace[]
+  readonly readPlaces: readonly AskedPlace[]
   /** At each place. */
   readonly readers: number
   readonly record: RunRecord
@@ -77,7 +77,7 @@ export async function writeAsMany(parts: ManyWritersParts): Promise<never> {
   }
 }
 
-function judge(history: readonly Asked[], record: RunRecord, writers: number): void {
+function judge(history: readonly Operation[], record: RunRecord, writers: number): void {
   const { operations, unchecked, disorders } = checkHistory(history)
   const before = record.histories ?? { writers, scenes: 0, operations: 0, unchecked: 0 }
   record.histories = {
@@ -108,7 +108,7 @@ class RunningScene {
   readonly #parts: ManyWritersParts
   readonly #scene: Scene
   readonly #name: string
-  readonly #history: Asked[] = []
+  readonly #history: Operation[] = []
   /** What callers ask with. */
   readonly #credentials: { readonly question: Question; readonly credential: Credential }[] = []
   readonly #over = new AbortController()
@@ -125,11 +125,11 @@ class RunningScene {
   }
 
   /** Resolves once nothing is in flight. @throws GatewayRefusal */
-  async run(): Promise<readonly Asked[]> {
-    const { writers, asked, readers, record } = this.#parts
+  async run(): Promise<readonly Operation[]> {
+    const { writers, readPlaces, readers, record } = this.#parts
     await this.#mintTokens()
     record.beginReads()
-    const reading = asked.flatMap((place) => Array.from({ length: readers }, () => this.#read(place)))
+    const reading = readPlaces.flatMap((place) => Array.from({ length: readers }, () => this.#read(place)))
     const writing = writers.map((places, at) => this.#write(places, `writer ${at + 1}`))
     try {
       await Promise.all(writing)
@@ -176,27 +176,27 @@ class RunningScene {
     const question = this.#scene.next(Math.random) as AdministratorQuestion
     const sent = requestOf(question, { space, keyName: `${this.#name}-key`, expiresAt: until() })
     const began = performance.now()
-    const asked = { question, began, by, place: place.name }
+    const operation = { question, began, by, place: place.name }
     try {
       const answer = await place.send<{ readonly key?: string } | undefined>(sent)
       const ended = performance.now()
       const { requestId } = answer
-      const known = answerOf(question, answer)
-      this.#history.push({ ...asked, ended, requestId, answer: known })
+      const result = answerOf(question, answer)
+      this.#history.push({ ...operation, ended, requestId, answer: result })
       if (mayChange(question))
         record.wrote({ operation: question.kind, place: place.name, began, answered: ended, requestId })
-      this.#learn(question, known, answer.value?.key)
+      this.#learn(question, result, answer.value?.key)
     } catch (cause) {
       const ended = performance.now()
       const code = cause instanceof GatewayRefusal && isRefused(cause.problem) ? cause.problem.code : null
       if (code !== null && !isExpected(code)) throw cause
       const requestId = cause instanceof GatewayRefusal ? cause.problem.requestId : ''
       if (code !== null) {
-        this.#history.push({ ...asked, ended, requestId, answer: { code } })
+        this.#history.push({ ...operation, ended, requestId, answer: { code } })
         this.#scene.learn(question, { code })
         return
       }
-      this.#history.push({ ...asked, ended: Infinity, requestId, answer: null })
+      this.#history.push({ ...operation, ended: Infinity, requestId, answer: null })
       if (mayChange(question))
         record.unanswered(cause instanceof GatewayRefusal ? cause.problem.code : unansweredAs(cause))
     }

@@ -2,7 +2,7 @@
 
 import { checkOrder, type Contradiction, contradictionIn, MOST_VISITS, partsOf } from './linearizability.ts'
 import { dueText, tenantModelOf, type TenantState } from './tenant-model.ts'
-import { type Asked, operationsOf, operationText, type TenantOperation } from './tenant-operations.ts'
+import { type Operation, operationsOf, operationText, type TenantOperation } from './tenant-operations.ts'
 
 /** Operations that a text shows. */
 const SHOWN = 16
@@ -19,7 +19,7 @@ export interface OrderReport {
   readonly disorders: readonly Disorder[]
 }
 
-export function checkHistory(history: readonly Asked[], most = MOST_VISITS): OrderReport {
+export function checkHistory(history: readonly Operation[], most = MOST_VISITS): OrderReport {
   const operations = operationsOf(history)
   const parts = partsOf(operations)
   const model = tenantModelOf(operations)

@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Asked } from './asked-place.ts'
+import type { ReadResult } from './asked-place.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Subject } from './staleness.ts'
 
@@ -12,7 +12,7 @@ const EVERY = 50
 /** Where reads are sent. */
 export interface ReadPlace<C> {
   readonly name: string
-  ask(credential: C): Promise<Asked>
+  ask(credential: C): Promise<ReadResult>
 }
 
 /** The credentials that are asked about, and what all readers wait for. */
@@ -94,12 +94,12 @@ async function readOnce<C>(
   if (subject === null) return subjects.pause(EVERY)
   const { woken } = subjects
   const began = performance.now()
-  const asked = await place.ask(subject.credential)
+  const result = await place.ask(subject.credential)
   const ended = performance.now()
   // The cycle may have been given up meanwhile, after a write whose outcome is unknown.
   if (subjects.all.includes(subject)) {
-    if (asked.answer === null) record.undecided(place.name, asked.reason)
-    else record.read(subject, { ...asked, place: place.name, began, ended })
+    if (result.answer === null) record.undecided(place.name, result.reason)
+    else record.read(subject, { ...result, place: place.name, began, ended })
   }
   // A write was answered during the read: the next one begins at once.
   if (!woken.aborted) await subjects.pause(Math.max(0, EVERY - (ended - began)))

@@ -21,7 +21,7 @@ const MOST_IDS = 100_000
 
 type PlaceRecord = ReturnType<typeof emptyPlace>
 
-type Found = Omit<Violation, 'kind'> & {
+type ViolationDetails = Omit<Violation, 'kind'> & {
   readonly kind: ViolationKind | 'open_stream' | 'no_order'
   /** With `no_order`, the operations that contradict each other, one text each. */
   readonly operations?: readonly string[]
@@ -173,16 +173,16 @@ export class RunRecord {
     if (!this.#untested.has(what)) this.#untested.set(what, why)
   }
 
-  violation(found: Found): void {
+  violation(violation: ViolationDetails): void {
     this.#violationsTotal++
-    const { kind, read, write } = found
+    const { kind, read, write } = violation
     if (kind === 'stale') this.#longestStale = Math.max(this.#longestStale ?? 0, read.began - write.answered)
     this.#placeOf(read.place).violations++
-    if (this.#violations.length < MOST_DESCRIBED) this.#violations.push(this.described(found))
+    if (this.#violations.length < MOST_DESCRIBED) this.#violations.push(this.described(violation))
   }
 
   /** For the report. */
-  described({ kind, subject, read, write, expected, operations }: Found) {
+  described({ kind, subject, read, write, expected, operations }: ViolationDetails) {
     return {
       kind,
       subject,

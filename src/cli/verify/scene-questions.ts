@@ -58,11 +58,11 @@ export class Scene {
     if (turn < 0.8) return this.#move(random)
     if (key === undefined || turn < 0.88) return createKey
     if (turn < 0.94) return { kind: 'read key', id: key[0] }
-    const known = key[1].tag
+    const keyTag = key[1].tag
     return {
       kind: 'revoke key',
       id: key[0],
-      ...(known !== null && random() < 0.5 ? { ifMatch: known } : {}),
+      ...(keyTag !== null && random() < 0.5 ? { ifMatch: keyTag } : {}),
     }
   }
 
@@ -77,9 +77,9 @@ export class Scene {
       { name: to, permissions: NEEDED, ...(random() < 0.3 ? { was: other } : {}) },
     ]
     const tags = new Map([...this.#seats.values()].map((each) => [each.name, each.tag]))
-    const known = seats.every((each) => each.was === undefined && typeof tags.get(each.name) === 'string')
+    const areKnown = seats.every((each) => each.was === undefined && typeof tags.get(each.name) === 'string')
     const versions =
-      known && random() < 0.7
+      areKnown && random() < 0.7
         ? Object.fromEntries(seats.map((each) => [each.name, tags.get(each.name) ?? null]))
         : null
     return { kind: 'apply', seats, versions }

@@ -55,7 +55,7 @@ interface Due {
 export const NO_SEATS: TenantState = { seats: [], keys: [], givenUp: [] }
 
 /** Ids and tags that answers to writes gave. */
-interface Given {
+interface AnswerValues {
   readonly ids: ReadonlySet<string>
   readonly tags: ReadonlySet<string>
 }
@@ -68,7 +68,7 @@ export function tenantModelOf(
   history: readonly TenantOperation[],
 ): HistoryModel<TenantState, TenantOperation> {
   const answers = history.flatMap(({ writes, answer }) => (writes && answer !== null ? [answer] : []))
-  const given = {
+  const issued = {
     ids: new Set(
       answers.flatMap(({ id, changes = [] }) => [...(id === undefined ? [] : [id]), ...madeIn(changes)]),
     ),
@@ -76,7 +76,7 @@ export function tenantModelOf(
   }
   return {
     initial: NO_SEATS,
-    step: (state, operation) => stepped(state, operation, given),
+    step: (state, operation) => stepped(state, operation, issued),
     key: (state) => JSON.stringify(state),
     unanswered(operation) {
       if (!mayChange(operation.question) || operation.question.kind === 'create key') return null
@@ -87,13 +87,13 @@ export function tenantModelOf(
 
 /** What the state would answer, in words, whatever was answered. */
 export function dueText(state: TenantState, operation: TenantOperation): string {
-  const given = { ids: new Set<string>(), tags: new Set<string>() }
-  return answerText(dueIn(state, { ...operation, answer: null }, given).answer)
+  const issued = { ids: new Set<string>(), tags: new Set<string>() }
+  return answerText(dueIn(state, { ...operation, answer: null }, issued).answer)
 }
 
-function stepped(state: TenantState, operation: TenantOperation, given: Given): TenantState | null {
+function stepped(state: TenantState, operation: TenantOperation, issued: AnswerValues): TenantState | null {
   const { answer } = operation
-  const due = dueIn(state, operation, given)
+  const due = dueIn(state, operation, issued)
   if (answer === null) return due.next
   return isSame(due.answer, answer) ? due.next : null
 }
@@ -109,7 +109,11 @@ function madeIn(changes: readonly AppliedChange[]): string[] {
   return changes.flatMap(({ action, id }) => (action === 'create' ? [id] : []))
 }
 
-function dueIn(state: TenantState, { question, answer, began, by }: TenantOperation, given: Given): Due {
+function dueIn(
+  state: TenantState,
+  { question, answer, began, by }: TenantOperation,
+  issued: AnswerValues,
+): Due {
   const refused = (code: string): Due => ({ answer: { code }, next: state })
   switch (question.kind) {
     case 'create Seat': {
@@ -138,14 +142,14 @@ function dueIn(state: TenantState, { question, answer, began, by }: TenantOperat
       const seat = state.seats.find(({ id }) => id === question.id)
       if (seat === undefined) return refused('seat_not_found')
       const { name, permissions } = seat
-      const tag = told(seat.tag, answer?.tag, given.tags)
+      const tag = told(seat.tag, answer?.tag, issued.tags)
       const next = tag === seat.tag ? state : withSeat(state, { ...seat, tag })
       return { answer: { code: 'ok', name, permissions, tag: tag ?? 'another tag' }, next }
     }
     case 'apply':
-      return applied(state, question, answer, `? ${by} ${began}`, given)
+      return applied(state, question, answer, `? ${by} ${began}`, issued)
     default:
-      return dueOfKey(state, question, answer, given)
+      return dueOfKey(state, question, answer, issued)
   }
 }
 
@@ -153,7 +157,7 @@ function dueOfKey(
   state: TenantState,
   question: Extract<Question, { kind: `${string}key` | 'decide by token' }>,
   answer: Answer | null,
-  given: Given,
+  issued: AnswerValues,
 ): Due {
   if (question.kind === 'decide by token') {
     const holds = (name: string) =>
@@ -180,14 +184,17 @@ function dueOfKey(
     return { answer: { code: decidedBy(state, key, question.permission) }, next: state }
   if (key === undefined) return { answer: { code: 'api_key_not_found' }, next: state }
   const version = versionOf(state, key)
-  const known = key.tags[version] ?? null
+  const current = key.tags[version] ?? null
   if (question.kind === 'revoke key') {
-    if ((question.ifMatch ?? known) !== known) return { answer: { code: 'precondition_failed' }, next: state }
+    if ((question.ifMatch ?? current) !== current)
+      return { answer: { code: 'precondition_failed' }, next: state }
     return { answer: { code: 'ok' }, next: withKey(state, { ...key, revocations: key.revocations + 1 }) }
   }
-  const tag = told(known, answer?.tag, given.tags)
+  const tag = told(current, answer?.tag, issued.tags)
   const next =
-    tag === known || tag === null ? state : withKey(state, { ...key, tags: { ...key.tags, [version]: tag } })
+    tag === current || tag === null
+      ? state
+      : withKey(state, { ...key, tags: { ...key.tags, [version]: tag } })
   const seats = namesOf(state, key).join(' ')
   const shown = { code: 'ok', seats, revoked: key.revocations > 0, tag: tag ?? 'another tag' }
   return { answer: shown, next }
@@ -199,7 +206,7 @@ function applied(
   { seats, versions }: Extract<Question, { kind: 'apply' }>,
   answer: Answer | null,
   unknown: string,
-  given: Given,
+  issued: AnswerValues,
 ): Due {
   let next = state
   const changes: AppliedChange[] = []
@@ -211,7 +218,7 @@ function applied(
     if (seat?.name === name && seat.permissions === permissions) continue
     before[name] = seat === undefined ? null : (seat.tag ?? 'unknown')
     const shown = answer?.changes?.find((change) => change.name === name)?.id
-    const id = seat === undefined ? (shown ?? null) : told(seat.id, shown, given.ids)
+    const id = seat === undefined ? (shown ?? null) : told(seat.id, shown, issued.ids)
     const after = { key: seat?.key ?? id ?? `${unknown} ${name}`, id, name, permissions, tag: null }
     next = withSeat(next, after, seat)
     const action = seat === undefined ? 'create' : 'update'
@@ -228,10 +235,10 @@ function applied(
 
 function isSameVersions(
   due: Readonly<Record<string, string | null>>,
-  given: Readonly<Record<string, string | null>>,
+  issued: Readonly<Record<string, string | null>>,
 ): boolean {
   const names = Object.keys(due)
-  return names.length === Object.keys(given).length && names.every((name) => due[name] === given[name])
+  return names.length === Object.keys(issued).length && names.every((name) => due[name] === issued[name])
 }
 
 function decidedBy({ seats }: TenantState, key: KeyState | undefined, permission: string): string {
@@ -246,9 +253,9 @@ function grants(seat: SeatState | undefined, permission: string): boolean {
   return seat !== undefined && seat.permissions.split(' ').includes(permission)
 }
 
-/** @param shown by an answer @param given by the answers to writes: one of those is no unknown one */
-function told(known: string | null, shown: string | undefined, given: ReadonlySet<string>): string | null {
-  return known ?? (shown === undefined || given.has(shown) ? null : shown)
+/** @param shown by an answer @param issued by the answers to writes: one of those is no unknown one */
+function told(current: string | null, shown: string | undefined, issued: ReadonlySet<string>): string | null {
+  return current ?? (shown === undefined || issued.has(shown) ? null : shown)
 }
 
 function named({ seats }: TenantState, name: string): SeatState | undefined {

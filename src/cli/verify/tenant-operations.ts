@@ -57,7 +57,7 @@ export interface Answer {
   readonly changes?: readonly AppliedChange[]
 }
 
-export interface Asked {
+export interface Operation {
   readonly question: Question
   /** Null: the result is unknown. */
   readonly answer: Answer | null
@@ -69,7 +69,7 @@ export interface Asked {
   readonly requestId: string
 }
 
-export type TenantOperation = Asked & TimedOperation
+export type TenantOperation = Operation & TimedOperation
 
 /** In one text, as comparisons need it. */
 export function listed(texts: readonly string[]): string {
@@ -80,7 +80,7 @@ export function listed(texts: readonly string[]): string {
  * With the records of each. A Seat is a record by its id and by each name that it ever has in the history, and a key by its id and
  * as the Seats that it may hold. Questions without a result that change nothing are left out.
  */
-export function operationsOf(history: readonly Asked[]): TenantOperation[] {
+export function operationsOf(history: readonly Operation[]): TenantOperation[] {
   const names = new Map<string, Set<string>>()
   const ids = new Map<string, Set<string>>()
   const held = new Map<string, readonly string[]>()
@@ -106,12 +106,12 @@ export function operationsOf(history: readonly Asked[]): TenantOperation[] {
   const nameRecords = (name: string) => [`name ${name}`, ...[...(ids.get(name) ?? [])].flatMap(seatRecords)]
   const keyRecords = (id: string) => [`key ${id}`, ...(held.get(id) ?? []).flatMap(nameRecords)]
   const ofKind = { seatRecords, nameRecords, keyRecords }
-  return history.flatMap((asked): TenantOperation[] => {
-    const { question, answer } = asked
+  return history.flatMap((record): TenantOperation[] => {
+    const { question, answer } = record
     const writes = mayChange(question) && (answer === null || answer.code === 'ok')
     if (answer === null && (!writes || question.kind === 'create key')) return []
     const records = [...new Set(recordsOf(question, answer, ofKind))]
-    return [{ ...asked, records, writes, weak: question.kind.startsWith('decide') }]
+    return [{ ...record, records, writes, weak: question.kind.startsWith('decide') }]
   })
 }
 
@@ -156,7 +156,7 @@ function addTo(sets: Map<string, Set<string>>, key: string, value: string): void
 }
 
 /** One line. @param zero the start of the run */
-export function operationText({ question, answer, began, ended, by, place }: Asked, zero = 0): string {
+export function operationText({ question, answer, began, ended, by, place }: Operation, zero = 0): string {
   const at = (moment: number) => (moment === Infinity ? '?' : (moment - zero).toFixed(1))
   const result = answer === null ? 'no answer so far' : answerText(answer)
   return `[${at(began)}, ${at(ended)}] ${by} at ${place}: ${questionText(question)} → ${result}`

@@ -11,7 +11,7 @@ import { InvalidValue } from '../../config/invalid-value.ts'
 import { secret } from '../../config/tenant-settings.ts'
 import { CommandFailed } from '../command.ts'
 import { textOf } from '../remote/gateway-options.ts'
-import type { Asked } from './asked-place.ts'
+import type { ReadResult } from './asked-place.ts'
 import type { Credential } from './expected-answers.ts'
 import type { RunRecord } from './run-record.ts'
 
@@ -22,7 +22,7 @@ const LEEWAYS = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
 /** ms by which the clocks of the gateways may differ. */
 const CLOCKS = 1000
 
-type Ask = (credential: Credential) => Promise<Asked>
+type Ask = (credential: Credential) => Promise<ReadResult>
 
 /**
  * The time of the gateways, as their answers tell it, for the times in tokens, keys and blocks. It goes on with the monotonic
@@ -70,9 +70,9 @@ export class TrialTokens {
   static async find(settings: TokenSettings, time: GatewayTime, ask: Ask): Promise<TrialTokens> {
     for (const algorithm of ALGORITHMS) {
       const tokens = new TrialTokens(settings, time, algorithm, 0)
-      const asked = await tokens.#try(ask, settings.lifetime)
-      if (asked.answer === null) throw undecided(asked.reason)
-      const { answer } = asked
+      const result = await tokens.#try(ask, settings.lifetime)
+      if (result.answer === null) throw undecided(result.reason)
+      const { answer } = result
       if (answer === 'token_invalid') continue
       if (answer === 'token_expired' || answer === 'token_not_yet_valid')
         throw new CommandFailed(
@@ -135,16 +135,16 @@ export class TrialTokens {
   /** Seconds, rounded up to one of those that are told apart. */
   async #findLeeway(ask: Ask): Promise<number> {
     for (const leeway of LEEWAYS) {
-      const asked = await this.#try(ask, -leeway)
-      if (asked.answer === null) throw undecided(asked.reason)
-      if (asked.answer === 'token_expired') return leeway
+      const result = await this.#try(ask, -leeway)
+      if (result.answer === null) throw undecided(result.reason)
+      if (result.answer === 'token_expired') return leeway
     }
     throw new CommandFailed(
       'the leeway of the tenant for tokens is over ten minutes: a run can not wait for it',
     )
   }
 
-  async #try(ask: Ask, lifetime: number): Promise<Asked> {
+  async #try(ask: Ask, lifetime: number): Promise<ReadResult> {
     const issued = Math.floor(this.#time.now() / 1000) - 3600
     const text = await this.#sign([], issued, { lifetime: 3600 + lifetime })
     return ask({ kind: 'token', text, name: '', use: 0, session: null })

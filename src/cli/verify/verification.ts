@@ -112,7 +112,7 @@ class Run {
   readonly #managed: readonly Managing[]
   /** For each of several writers, connections of its own. */
   readonly #managedByWriter: readonly (readonly Managing[])[]
-  readonly #asked: readonly AskedPlace[]
+  readonly #readPlaces: readonly AskedPlace[]
   readonly #made = new Map<string, MadeObject>()
   readonly #subjects = new Subjects<Credential>()
   /** Ends the writes. */
@@ -129,7 +129,7 @@ class Run {
     const managed = () => managedPlaces({ ...settings, shared: { ...shared, signal: abandoned } }, space)
     this.#managed = managed()
     this.#managedByWriter = writers > 1 ? Array.from({ length: writers }, managed) : []
-    this.#asked = places.map((place) => new AskedPlace({ ...shared, ...place, connections: readers }))
+    this.#readPlaces = places.map((place) => new AskedPlace({ ...shared, ...place, connections: readers }))
     const names = places.map(({ name }) => name)
     this.record = new RunRecord(names, () => performance.now(), Date.now())
     this.#signal = AbortSignal.any([this.#writes.signal, interrupted])
@@ -138,7 +138,7 @@ class Run {
 
   async close(): Promise<void> {
     const managed = [this.#managed, ...this.#managedByWriter].flat()
-    await Promise.all([...managed, ...this.#asked].map((each) => each.close()))
+    await Promise.all([...managed, ...this.#readPlaces].map((each) => each.close()))
   }
 
   /** @returns why it ended early @throws when it could not run */
@@ -148,8 +148,8 @@ class Run {
     const reads = new AbortController()
     const showing = setInterval(() => progress(record, 'running'), 250)
     // Several writers have readers of their own.
-    const asked = writers > 1 ? [] : this.#asked
-    const reading = readAll(asked, this.#subjects, record, { count: readers, signal: reads.signal })
+    const readPlaces = writers > 1 ? [] : this.#readPlaces
+    const reading = readAll(readPlaces, this.#subjects, record, { count: readers, signal: reads.signal })
     const timing = this.#endInTime()
     try {
       await this.#write()
@@ -211,7 +211,7 @@ class Run {
   async #writeAsMany(parts: CycleParts): Promise<void> {
     const { readers, interval } = this.#settings
     const writers = this.#managedByWriter.map((managed) => managed.map(writePlace))
-    const own = { writers, asked: this.#asked, readers, interval, managed: this.#managed }
+    const own = { writers, readPlaces: this.#readPlaces, readers, interval, managed: this.#managed }
     await writeAsMany({ ...parts, ...own }).catch((cause: unknown) => {
       throw explained(cause, parts.space)
     })
@@ -259,7 +259,7 @@ class Run {
       signal: this.#signal,
       made: this.#made,
       optional: {
-        streams: streams && writers === 1 ? new OpenStreams(this.#asked, this.record) : null,
+        streams: streams && writers === 1 ? new OpenStreams(this.#readPlaces, this.record) : null,
         blocks,
       },
     }
@@ -267,7 +267,7 @@ class Run {
     until = new Date(time.now() + lifetime).toISOString()
     this.#sayUntested()
     if (tokenSecret === null) return parts
-    const [first] = this.#asked
+    const [first] = this.#readPlaces
     if (first === undefined) throw new Error('there is no place')
     const settings = {
       secret: tokenSecret,

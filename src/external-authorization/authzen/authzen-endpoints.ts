@@ -1,7 +1,7 @@
 /** The endpoints of AuthZEN as routes of a table of their own. The front door does not have them. */
 
 import type { Store } from '../../../seats-admin/index.ts'
-import { EVALUATE, requiredPermissions } from '../../access/asked-permissions.ts'
+import { EVALUATE, requiredPermissions } from '../../access/required-permissions.ts'
 import type { Tables } from '../../access/tables.ts'
 import type { TenantConfig } from '../../config/config.ts'
 import { compileTable, type RouteTable } from '../../decision/router/table.ts'

@@ -8,7 +8,7 @@ import { checkHistory } from '../../../src/cli/verify/order-report.ts'
 import { tenantModelOf, type TenantState } from '../../../src/cli/verify/tenant-model.ts'
 import {
   type Answer,
-  type Asked,
+  type Operation,
   operationsOf,
   type TenantOperation,
 } from '../../../src/cli/verify/tenant-operations.ts'
@@ -40,7 +40,7 @@ function bruteForce(history: readonly TenantOperation[]): boolean {
   return from(model.initial, history)
 }
 
-function isExplained(history: readonly Asked[]): boolean {
+function isExplained(history: readonly Operation[]): boolean {
   const operations = operationsOf(history)
   const verdict = checkOrder(operations, tenantModelOf(operations))
   t.not(verdict.verdict, 'not checked')
@@ -58,7 +58,7 @@ const CODES = [
 ]
 
 /** One answer is another one: a code, or what an answer of the same kind shows. */
-function withWrongAnswer(random: Random, history: readonly Asked[]): Asked[] {
+function withWrongAnswer(random: Random, history: readonly Operation[]): Operation[] {
   const at = random.below(history.length)
   const others = history.flatMap(({ answer }) => answer ?? [])
   const wrong = (answer: Answer): Answer => {

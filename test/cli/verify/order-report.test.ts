@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { checkHistory, disorderText } from '../../../src/cli/verify/order-report.ts'
-import type { Answer, Asked, Question } from '../../../src/cli/verify/tenant-operations.ts'
+import type { Answer, Operation, Question } from '../../../src/cli/verify/tenant-operations.ts'
 import { Random } from '../../support/random.ts'
 import { type Fault, simulateHistory } from './simulated-tenant.ts'
 
@@ -11,7 +11,7 @@ const READ = 'canary:read'
 type Line = readonly [began: number, ended: number, question: Question, answer: Answer | string | null]
 
 /** Each line is asked by a person of its own. */
-function historyOf(lines: readonly Line[]): Asked[] {
+function historyOf(lines: readonly Line[]): Operation[] {
   return lines.map(([began, ended, question, answer], at) => ({
     question,
     answer: typeof answer === 'string' ? { code: answer } : answer,

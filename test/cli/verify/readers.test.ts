@@ -1,7 +1,7 @@
 /** The readers of `seatgate verify`: each place is asked about every credential. */
 
 import t from 'tap'
-import type { Asked } from '../../../src/cli/verify/asked-place.ts'
+import type { ReadResult } from '../../../src/cli/verify/asked-place.ts'
 import { readAll, Subjects } from '../../../src/cli/verify/readers.ts'
 import { RunRecord } from '../../../src/cli/verify/run-record.ts'
 import { Subject } from '../../../src/cli/verify/staleness.ts'
@@ -20,7 +20,7 @@ t.test('places that read in step are each asked about every credential', async (
   let round = 0
   /** All answer once all have been asked. */
   const answer = () =>
-    new Promise<Asked>((resolve) => {
+    new Promise<ReadResult>((resolve) => {
       waiting.push(() => resolve({ answer: 'allow', requestId: '' }))
       if (waiting.length < PLACES.length) return
       if (++round === ROUNDS) ends.abort()

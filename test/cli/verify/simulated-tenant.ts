@@ -4,7 +4,7 @@
  */
 
 import { Scene } from '../../../src/cli/verify/scene-questions.ts'
-import type { Answer, AppliedChange, Asked, Question } from '../../../src/cli/verify/tenant-operations.ts'
+import type { Answer, AppliedChange, Operation, Question } from '../../../src/cli/verify/tenant-operations.ts'
 import type { Random } from '../../support/random.ts'
 
 interface HeldSeat {
@@ -181,12 +181,12 @@ export function simulateHistory(
   random: Random,
   options: SimulationOptions,
   fault: Fault = () => null,
-): Asked[] {
+): Operation[] {
   const { administrators, callers, questions, lost = 0 } = options
   const scene = new Scene(['a', 'b', 'c'])
   const tenant = new SimulatedTenant()
   const committed: Committed[] = [{ tenant: tenant.copy(), acknowledged: 0 }]
-  const history: Asked[] = []
+  const history: Operation[] = []
   /** Keys whose text a caller has. */
   const known = new Set<string>()
   const events: { readonly at: number; readonly run: () => void }[] = []

@@ -25,11 +25,11 @@ export class KnownNames {
   }
 
   nearest(name: string): string | null {
-    const known = this.#nearest.get(name)
-    if (known !== undefined) return known
-    const found = nearest(name, this.all)
-    if (this.#nearest.size < MAX_REMEMBERED) this.#nearest.set(name, found)
-    return found
+    const cached = this.#nearest.get(name)
+    if (cached !== undefined) return cached
+    const suggestion = nearest(name, this.all)
+    if (this.#nearest.size < MAX_REMEMBERED) this.#nearest.set(name, suggestion)
+    return suggestion
   }
 }
 
@@ -55,11 +55,11 @@ export class RequiredPermissions extends KnownNames {
 /** Of the routes that decide at the moment: compiled once for each table. */
 export function requiredPermissions(routes: () => readonly Route[]): () => RequiredPermissions {
   let of: readonly Route[] | null = null
-  let known = new RequiredPermissions([])
+  let permissions = new RequiredPermissions([])
   return () => {
     const now = routes()
-    if (now !== of) known = new RequiredPermissions(now)
+    if (now !== of) permissions = new RequiredPermissions(now)
     of = now
-    return known
+    return permissions
   }
 }
