@@ -6,10 +6,7 @@ import { isSpaceHeader, sourceText } from '../model/space-source.ts'
 import { type Difference, differenceSteps, spaceOf } from './difference.ts'
 import type { Tables } from './tables.ts'
 
-/**
- * By weight: the first is what a reader must see. `limits` is the same answer with other timeouts, sizes, rate limits or another
- * sign-in.
- */
+/** The kinds by weight, most important first. `limits`: other timeouts, sizes, rate limits or sign-in. */
 export const KINDS = [
   'became_public',
   'loosened',
@@ -23,14 +20,14 @@ export const KINDS = [
 
 export type ChangeKind = (typeof KINDS)[number]
 
-/** A Seat as far as it grants. */
+/** A Seat and the permissions that it grants. */
 export interface GrantingSeat {
   readonly tenant: string
   readonly name: string
   readonly permissions: ReadonlySet<string>
 }
 
-/** By weight of the kind, then by pattern. @param seats null: not known */
+/** The changes, by weight of the kind, then by pattern. @param seats null: unknown */
 export function changesOf(
   differences: readonly Difference[],
   seats: readonly GrantingSeat[] | null,
@@ -43,15 +40,15 @@ function changeOf({ before, after, witness }: Difference, seats: readonly Granti
   const moved = seats === null ? null : movedSeats(before, after, seats)
   return {
     kind: kindOf(before, after, moved),
-    // Of the entry that answers now, or else of the one before.
+    // The method of the entry that answers now, or else of the former one.
     method: shown?.method ?? witness.method,
-    // Joined by commas; left out: those that no table names.
+    // The hosts, joined by commas; absent for the hosts that no table names.
     ...(shown === null || shown.hosts.length === 0 ? {} : { host: shown.hosts.join(',') }),
     pattern: shown?.path ?? witness.path,
     witness,
     old: viewOf(before),
     new: viewOf(after),
-    // Names of Seats; only where Seats are known.
+    // The names of Seats, if Seats are known.
     ...(moved === null ? {} : { seats: moved }),
   }
 }
@@ -65,7 +62,7 @@ function movedSeats(before: Route | null, after: Route | null, seats: readonly G
   return { gain: [...has.difference(had)].sort(), lose: [...had.difference(has)].sort() }
 }
 
-/** The Seats that may use the entry. A caller with any Seat, and one without, may use `public` and `authenticated`. */
+/** The Seats that may use the entry. Every Seat may use `public` and `authenticated`. */
 function seatsOf(route: Route | null, seats: readonly GrantingSeat[]): Set<string> {
   if (route === null) return new Set()
   const all = !needsPermission(route.requirement)
@@ -75,7 +72,7 @@ function seatsOf(route: Route | null, seats: readonly GrantingSeat[]): Set<strin
   return new Set(may.map(({ name }) => name))
 }
 
-/** What requires less has a lower rank. Two permissions have the same. */
+/** The rank of an entry: a lower one requires less. All permissions have the same rank. */
 function rankOf({ requirement }: Route): number {
   if (needsPermission(requirement)) return 2
   return requirement === 'public' ? 0 : 1
@@ -85,7 +82,7 @@ function kindOf(before: Route | null, after: Route | null, moved: MovedSeats | n
   if (after === null) return 'removed'
   if (after.requirement === 'public' && before?.requirement !== 'public') return 'became_public'
   if (before === null) return 'added'
-  // Seats of another space decide: neither is the wider one, unless no Seat was needed.
+  // Seats of another space decide: neither entry is the wider one, unless one requires no Seat.
   if (spaceOf(before) !== spaceOf(after) && needsPermission(after.requirement))
     return needsPermission(before.requirement) ? 'changed' : 'tightened'
   if (before.tenant !== after.tenant && after.requirement !== 'public') return ofTenants(before, after)
@@ -95,7 +92,7 @@ function kindOf(before: Route | null, after: Route | null, moved: MovedSeats | n
   return ofPermissions(moved)
 }
 
-/** An entry without a tenant takes callers of every one. What else differs is not weighed against that. */
+/** The kind of a change of tenants, whatever else differs. An entry without a tenant takes all callers. */
 function ofTenants(before: Route, after: Route): ChangeKind {
   const step = rankOf(after) - rankOf(before)
   if (before.tenant === null && step >= 0) return 'tightened'
@@ -107,17 +104,17 @@ function isSamePlace(one: Route, other: Route): boolean {
   return upstreamOf(one) === upstreamOf(other) && rewrites[0] === rewrites[1]
 }
 
-/** Which of two permissions is the wider one depends on the Seats. */
+/** The kind of a change of permissions: which of two is the wider one depends on the Seats. */
 function ofPermissions(moved: MovedSeats | null): ChangeKind {
   const [gain, lose] = [moved?.gain.length ?? 0, moved?.lose.length ?? 0]
   if (gain > 0 && lose === 0) return 'loosened'
   return lose > 0 && gain === 0 ? 'tightened' : 'changed'
 }
 
-/** The file of a built-in route. */
+/** The file name of a built-in route. */
 export const BUILT_IN = '(built in)'
 
-/** What an entry requires, and where it stands. Line 0: a built-in route. */
+/** What an entry requires, and its place. Line 0 means a built-in route. */
 function viewOf(route: Route | null) {
   if (route === null) return null
   const { requirement: permission, tenant, rewrite, space } = route
@@ -125,13 +122,13 @@ function viewOf(route: Route | null) {
   return {
     permission,
     upstream: upstreamOf(route),
-    // Left out: callers of every tenant.
+    // The tenant; absent if callers of every tenant are accepted.
     ...(tenant === null ? {} : { tenant }),
-    // Left out: the header Space.
+    // The source of the space; absent for the header Space.
     ...(isSpaceHeader(space) ? {} : { space: sourceText(space) }),
-    // Taken off the forwarded path.
+    // The prefix that is removed from the forwarded path.
     ...(rewrite === null || rewrite.strip === '' ? {} : { strip_prefix: rewrite.strip }),
-    // Put before the forwarded path.
+    // The prefix that is added to the forwarded path.
     ...(rewrite === null || rewrite.base === '' ? {} : { base_path: rewrite.base }),
     file,
     line,
@@ -151,24 +148,24 @@ function byWeight(one: Change, other: Change): number {
   return name < otherName ? -1 : 1
 }
 
-/** What a reload changes, in bounded memory: the number of changes of each kind, and the weightiest of them. */
+/** The changes of a reload, in bounded memory: the number of each kind, and the most important ones. */
 export interface ChangeSummary {
-  /** Kinds without a change are left out. By weight. */
+  /** The number of changes by kind, by weight. Kinds without a change are left out. */
   readonly counts: Readonly<Partial<Record<ChangeKind, number>>>
-  /** By weight of the kind; within a kind, those with the shortest example first. */
+  /** The first changes by weight; within a kind, those with the shortest example first. */
   readonly first: readonly Change[]
-  /** False: the comparison was given up, and there may be more changes. */
+  /** Whether all changes are counted; false if the comparison was given up. */
   readonly complete: boolean
 }
 
 export interface SummaryBounds {
-  /** Length of `first`. */
+  /** The length of `first`. */
   readonly shown: number
-  /** Steps after which the comparison is given up: memory and time grow with them. */
+  /** The number of steps after which the comparison is given up: memory and time grow with them. */
   readonly steps: number
 }
 
-/** In small steps. Without Seats, so that another permission is `changed`. */
+/** The summary, in small steps. Seats are unknown, so another permission is `changed`. */
 export function* changeSummary(
   before: Tables,
   after: Tables,

@@ -1,4 +1,4 @@
-/** `GET /v1/access/who-can` and `GET /v1/access/can`: questions about access, under the rights of the caller. */
+/** `GET /v1/access/who-can` and `GET /v1/access/can`: questions about access, by the caller's rights. */
 
 import {
   type AdminEndpoint,
@@ -37,9 +37,9 @@ import {
 
 interface AccessDeps {
   readonly store: Store
-  /** Those that decide requests. */
+  /** The tables that decide requests. */
   readonly tables: () => Tables
-  /** ms since the epoch */
+  /** The clock, in ms since the epoch. */
   readonly now: () => number
 }
 
@@ -136,8 +136,9 @@ function faulty(path: string, message: string): AdminRefusal {
 }
 
 /**
- * API keys and users stay when they are revoked or leave, so that an id of neither is that of a Seat. They are looked for
- * in the whole tenant: a listed one may have Seats of other spaces too. A position tells nothing of what lies there.
+ * The position of an id. Revoked API keys and former users are kept, so an id of theirs is not that of a
+ * Seat. They are searched in the whole tenant: a listed one may have Seats of other spaces too. A position
+ * reveals nothing about its surroundings.
  */
 async function positionOf(after: string, tenant: string, scope: Scope, store: Store): Promise<Position> {
   if (!isUlid(after)) return { kind: 'user', id: after }
@@ -178,7 +179,7 @@ async function can(read: Values<typeof CAN>, { tenant, scope }: Asker, { store, 
   return { status: 200, body: { data: data.slice(0, limit), has_more: data.length > limit } } as const
 }
 
-/** The first rows of these steps. */
+/** The first rows, from steps that may have none. */
 function* taken(steps: Iterable<AccessRow | null>, most: number): Generator<void, AccessRow[]> {
   const rows: AccessRow[] = []
   for (const row of steps) {
@@ -189,12 +190,12 @@ function* taken(steps: Iterable<AccessRow | null>, most: number): Generator<void
   return rows
 }
 
-/** Spaces and permissions of a holder that are compiled for one answer, in some 20 ms of slices. */
+/** The most spaces and permissions of a holder for one answer, which take some 20 ms of slices. */
 const MAX_ELEMENTS = 100_000
 
 const tooLarge = faulty('/space', 'is required for a holder of so many spaces and permissions')
 
-/** The Seats of a holder, as far as the caller may see them. */
+/** The Seats of a holder that the caller may see. */
 async function holdingsOf(
   { seat: names, user, api_key: key }: Pick<Values<typeof CAN>, 'seat' | 'user' | 'api_key'>,
   asker: Asker,
@@ -228,7 +229,7 @@ async function holdingsOf(
   return seats.length === distinct.size ? { accepted: true, seats } : seatNotFound
 }
 
-/** One after the other: each may have a megabyte. */
+/** The Seats, which are read one after the other: each may have a megabyte. */
 async function seatsOf(
   names: Iterable<string>,
   { tenant, scope }: Asker,

@@ -1,4 +1,4 @@
-/** What `GET /v1/access/who-can` and `GET /v1/access/can` answer. */
+/** The answers of `GET /v1/access/who-can` and `GET /v1/access/can`. */
 
 import {
   flag,
@@ -98,7 +98,7 @@ const accessRow = named(
   ),
 )
 
-/** Among routes that are not allowed, a row has no space where the holder has none at all, and no Seat. */
+/** A row. Among routes that are not allowed, it has no Seat, and no space if the holder has none at all. */
 export type AccessRow = ValueOf<typeof accessRow>
 
 export const canAnswer = object({

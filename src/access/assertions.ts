@@ -1,4 +1,4 @@
-/** Proves assertions about all requests that there can be, or finds a request that refutes one. */
+/** Proves assertions about all possible requests, or finds a request that refutes one. */
 
 import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
@@ -15,20 +15,20 @@ import { entryFor, hostClasses, hostClassesOf, marksOf, methodsAt, type Tables, 
 /** A request that refutes an assertion. */
 export interface Counterexample extends Witness {
   readonly route: Route
-  /** The name of a Seat that grants it; null: it needs none. */
+  /** The name of a Seat that grants it; null if none is required. */
   readonly seat: string | null
 }
 
-/** What was found, and the routes that the assertion is about. */
+/** The result for an assertion, and the routes that it is about. */
 export interface Proof {
-  /** Null: the assertion holds. */
+  /** The refutation; null if the assertion holds. */
   readonly counterexample: Counterexample | null
   readonly reached: ReadonlySet<Route>
 }
 
 const ALL_ACCEPTED: PathExceptions = { allowSemicolons: true, allowEncodedSlashes: true }
 
-/** @returns why an assertion about the pattern would prove nothing; null: an entry answers some request of it */
+/** Why an assertion would prove nothing. @returns null if an entry answers some request of the pattern */
 export function patternFault(
   { method, path, hosts }: RequestPattern,
   tables: Tables,
@@ -43,9 +43,10 @@ export function patternFault(
 }
 
 /**
- * Of the callers of a tenant, only holders of these Seats get an answer from an upstream on the requests.
+ * Proves that among the callers of a tenant, only holders of these Seats get answers from an upstream.
  *
- * @param names of Seats @param host null: all
+ * @param names the names of the Seats
+ * @param host null: every host
  */
 export function proveOnly(
   tables: Tables,
@@ -70,7 +71,7 @@ export function proveOnly(
   return { counterexample, reached }
 }
 
-/** The first of the Seats that holds a permission; null: none does. */
+/** The first Seat that holds a permission; null if none does. */
 function holdersOf(seats: readonly SeatInput[]): (permission: string) => string | null {
   const first = new Map<string, string>()
   for (const { name, permissions } of seats)
@@ -81,7 +82,7 @@ function holdersOf(seats: readonly SeatInput[]): (permission: string) => string 
   }
 }
 
-/** No request outside these patterns is public, those of built-in paths aside. */
+/** Proves that no request outside these patterns is public, except those of built-in paths. */
 export function provePublic(
   tables: Tables,
   patterns: readonly RequestPattern[],
@@ -101,7 +102,7 @@ function* requestsWithin(tables: Tables, patterns: readonly RequestPattern[], ho
   for (const request of requests(tables, patterns, host)) if (request.isWithin) yield request
 }
 
-/** One request for each class that an entry of the tables answers, and whether a pattern has it. Built-in routes are among them. */
+/** One request for each class that an entry answers, built-in ones included, and whether a pattern has it. */
 function* requests(tables: Tables, patterns: readonly RequestPattern[], only: string | null) {
   const names = patterns.flatMap(({ hosts }) => hosts)
   const met = new Map<Node, Set<string>>()

@@ -1,4 +1,4 @@
-/** Can: the routes that the holder of some Seats may call, by space. */
+/** The routes that the holder of some Seats may call, by space. */
 
 import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
@@ -7,7 +7,7 @@ import { hostsLabel, isAddress } from '../model/host.ts'
 import { needsPermission, type Route, takesTenant, upstreamOf } from '../model/route.ts'
 import type { AccessRow } from './answers.ts'
 
-/** A Seat as far as it grants routes of a table. */
+/** A Seat with what matters for the routes of a table. */
 export interface HeldSeat {
   readonly name: string
   readonly spaces: ReadonlySet<string>
@@ -15,24 +15,24 @@ export interface HeldSeat {
 }
 
 export interface Holdings {
-  /** False: the credential is not accepted (any more), or the user is blocked: public routes alone are allowed. */
+  /** Whether the credential is accepted; false also for a blocked user, who may call public routes only. */
   readonly accepted: boolean
   readonly seats: readonly HeldSeat[]
 }
 
 interface RowsOptions {
-  /** Of the holder. */
+  /** The tenant of the holder. */
   readonly tenant: string
-  /** Null: every space that one of the Seats lists. */
+  /** The space; null: every space that one of the Seats lists. */
   readonly space: string | null
-  /** False: the routes that the holder may not call. */
+  /** Whether allowed routes are listed; false: the routes that the holder may not call. */
   readonly allowed: boolean
-  /** The row before the first, as {@link rowId} names it. */
+  /** The row before the first one, as {@link rowId} names it. */
   readonly after?: string | null
 }
 
 /**
- * Drops the permissions that no route requires, and other spaces. Seats with thousands of either share their texts.
+ * Drops other spaces and permissions without a route. Large Seats share their texts.
  *
  * @param space null: all
  */
@@ -48,7 +48,7 @@ export function holdingOf(routes: readonly Route[], space: string | null): (seat
   })
 }
 
-/** One row for each route and space, in the order of the tables. None behind a row that there is not. */
+/** One row for each route and space, in the order of the tables; none if `after` is no row. */
 export function* accessRows(
   routes: readonly Route[],
   holdings: Holdings,
@@ -57,7 +57,7 @@ export function* accessRows(
   for (const row of accessSteps(routes, holdings, options)) if (row !== null) yield row
 }
 
-/** {@link accessRows} in steps of bounded work: null is a step without a row. */
+/** The rows in steps of bounded work; null is a step without a row. */
 export function* accessSteps(
   routes: readonly Route[],
   { accepted, seats }: Holdings,
@@ -75,10 +75,10 @@ export function* accessSteps(
   }
 }
 
-/** Spaces that are looked at in a row. */
+/** The number of spaces that one step handles. */
 const SOME = 4000
 
-/** The spaces of the Seats, sorted, in steps: to sort 100,000 texts in a row takes some 80 ms. */
+/** The spaces of the Seats, sorted, in steps: to sort 100,000 texts at once takes some 80 ms. */
 function* spacesOf(seats: readonly HeldSeat[]): Generator<null, string[]> {
   const all = new Set<string>()
   for (const { spaces } of seats) {
@@ -127,13 +127,18 @@ function placeOf(routes: readonly Route[], id: string): { at: number; space: str
   return { at: at < 0 || rest.length > 0 ? routes.length : at, space }
 }
 
-/** Unique among the rows of one answer: neither methods nor hosts nor paths nor spaces contain a space character. */
+/** The id of a row, unique in an answer: methods, hosts, paths and spaces have no space character. */
 export function rowId({ method, host, path, space }: AccessRow): string {
   const id = `${method} ${host === undefined ? '' : hostsLabel(host.split(','))}${path}`
   return space === null ? id : `${id} ${space}`
 }
 
-/** @param isOwn the route takes callers of the tenant @param spaces of the holder, or the one that is asked about */
+/**
+ * The rows of a route.
+ *
+ * @param isOwn whether the route takes callers of the tenant
+ * @param spaces the spaces of the holder, or the one of the question
+ */
 function* rowsOf(
   route: Route,
   isOwn: boolean,
@@ -163,7 +168,7 @@ function* rowsOf(
       yield granted.has(space) && isPossible(space) ? null : rowOf(route, space, null)
 }
 
-/** Whether some request of the route has the space: its table may fix it, or read it from its own hosts. */
+/** Whether a request of the route can have the space: its table may fix it, or read it from its own hosts. */
 export function possibleSpaces({ space: source, hosts }: Route): (space: string) => boolean {
   if (source.kind === 'fixed') return (space) => space === source.space
   if (source.kind !== 'host_label' || hosts.length === 0) return () => true
@@ -171,7 +176,7 @@ export function possibleSpaces({ space: source, hosts }: Route): (space: string)
   return (space) => labels.has(space) || (labels.has('*') && LABEL.test(space))
 }
 
-/** Of a host, in lower case. */
+/** A label of a host, in lower case. */
 const LABEL = /^[a-z0-9_-]{1,63}$/
 
 function rowOf(route: Route, space: string | null, seat: string | null): AccessRow {
@@ -180,15 +185,15 @@ function rowOf(route: Route, space: string | null, seat: string | null): AccessR
   return { method, path, ...host, permission: requirement, upstream: upstreamOf(route), space, seat }
 }
 
-/** Entries of remembered answers, at some 50 bytes each. */
+/** The most entries of cached answers, at some 50 bytes each. */
 const MAX_REMEMBERED = 200_000
 
-/** By permission: the name of the first Seat that grants it, by space, in their order. Routes of one permission share the answer. */
+/** The first Seat that grants a permission, by space. Routes of one permission share the answer. */
 function granting(seats: readonly HeldSeat[], spaces: readonly string[]) {
   const named = new Set(seats.flatMap(({ permissions }) => [...permissions]))
   const cache = new LruMap<ReadonlyMap<string, string>>(
     new LruBudget(MAX_REMEMBERED, 1),
-    // A larger map is remembered alone: it would be computed again for each route.
+    // A larger map is cached alone: it would be computed again for each route.
     (_owner, _permission, { size }) => Math.min(Math.max(size, 1), MAX_REMEMBERED),
   )
   return function* (permission: string): Generator<null, ReadonlyMap<string, string>> {

@@ -130,7 +130,7 @@ function streamed(
   return { status: 200, events } as const
 }
 
-/** Server-sent events (WHATWG HTML, section 9.2.6). JSON has no line ends. */
+/** The batch as server-sent events (WHATWG HTML, section 9.2.6). JSON has no line ends. */
 function textOf({ decisions, lost }: DecisionBatch): string {
   const events = decisions.map((each) => `event: decision\ndata: ${JSON.stringify(viewOf(each))}\n\n`)
   if (lost > 0) events.push(`event: lost\ndata: {"lost":${lost}}\n\n`)
@@ -143,12 +143,12 @@ function viewOf({ at, requestId, ...rest }: RecentDecision) {
   return { id, at: time, code, method, path, route, permission, space, user, seats, request_id: requestId }
 }
 
-/** Media ranges that are examined. */
+/** The most media ranges that are examined. */
 const MAX_RANGES = 64
 const RANGE = /^\s*(text\/event-stream|application\/json)\s*(?:;(.*))?$/i
 const WEIGHT = /;?\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*$/i
 
-/** Whether the client names events, and does not prefer JSON (RFC 9110, section 12.5.1). A wildcard is a list. */
+/** Whether the client prefers events, or likes them as much as JSON (RFC 9110, section 12.5.1). */
 function wantsEvents(accept: readonly string[]): boolean {
   const weights = { 'text/event-stream': 0, 'application/json': 0 }
   for (const range of accept.join(',').split(',', MAX_RANGES)) {

@@ -1,4 +1,4 @@
-/** The exact difference of two route tables, over all requests that there can be. */
+/** The exact difference of two route tables, over all possible requests. */
 
 import { exceptionsOf } from '../decision/router/pattern.ts'
 import type { Leaf, Node } from '../decision/router/tree.ts'
@@ -11,27 +11,27 @@ import { entryFor, hostClasses, marksOf, methodsAt, type Tables, targetOf } from
 /** A request that the two tables answer differently. */
 export interface Witness {
   readonly method: string
-  /** Left out: each host that no table names. */
+  /** The host; absent for each host that no table names. */
   readonly host?: string
   readonly path: string
 }
 
-/** A pair of entries that answer the same requests differently; null: no entry answers. */
+/** A pair of entries that answer the same requests differently; null if no entry answers. */
 export interface Difference {
   readonly before: Route | null
   readonly after: Route | null
-  /** No witness has fewer path segments. */
+  /** A request; no other witness has fewer path segments. */
   readonly witness: Witness
 }
 
-/** One for each pair of entries whose answers differ, shortest witness first. None: the tables are equal. */
+/** One difference for each pair of entries, shortest witness first. Equal tables have none. */
 export function differences(before: Tables, after: Tables): Difference[] {
   return [...differenceSteps(before, after)].filter((each) => each !== null)
 }
 
 /**
- * The same in small steps, for a process that has other work. Null: a step that found none. What the walk keeps in memory
- * grows by at most one entry a step.
+ * The differences in small steps, for a process that has other work; null is a step without one. Each step
+ * adds at most one entry to the memory of the walk.
  */
 export function* differenceSteps(before: Tables, after: Tables): Generator<Difference | null, void> {
   const sides = [before, after]
@@ -73,7 +73,7 @@ function isSameAnswer(one: Route | null, other: Route | null): boolean {
   return one === null || other === null ? one === other : answerOf(one) === answerOf(other)
 }
 
-/** What an entry requires, of which tenant and in which space, where it leads, and its limits. */
+/** The answer of an entry: its requirement, tenant and space, its target, and its limits. */
 function answerOf(route: Route): string {
   const { requirement, target, rewrite, maxBody, responseTimeout, signIn, tenant, rateLimits } = route
   const place = target.kind === 'upstream' ? `to ${target.name}` : route.id
@@ -90,17 +90,17 @@ function answerOf(route: Route): string {
   ])
 }
 
-/** Where the space is read from; null: none is. A parameter is a segment of the path, whatever its name. */
+/** The source of the space; null if none is read. A parameter is a segment of the path, whatever its name. */
 export function spaceOf({ requirement, space, path }: Route): string | null {
   if (requirement === 'public') return null
   return space.kind === 'param' ? `segment ${path.split('/').indexOf(`{${space.name}}`)}` : sourceText(space)
 }
 
 /**
- * Finds the parts of the tables that answer the same, so that nothing in them has to be compared: two versions of a large table
- * are mostly equal. Nodes with equal content get equal numbers. One node a step.
+ * Finds the parts of the tables with equal answers, so that they need no comparison: two versions of a large
+ * table are mostly equal. Nodes with equal content get equal numbers. Each step handles one node.
  *
- * @returns whether two positions match the same, so that nothing behind them can differ
+ * @returns whether two positions match the same, so that nothing after them can differ
  */
 function* equalRests(
   before: Tables,
@@ -114,12 +114,12 @@ function* equalRests(
   return ([old = [], now = []]) => sameMethods && ofPosition(old) === ofPosition(now)
 }
 
-/** Hosts with the same entries have one. */
+/** The roots of a table. Hosts with the same entries share one. */
 function rootsOf({ table }: Tables): Set<Node> {
   return new Set([table.root, ...(table.hosts?.roots ?? [])])
 }
 
-/** The number of each node and leaf: the same for the same content. */
+/** The number of each node and leaf, which is the same for the same content. */
 class Numbers {
   readonly #byContent = new Map<string, number>()
   readonly #known = new Map<object, number>()
@@ -130,13 +130,13 @@ class Numbers {
     this.#known.set(one, number)
   }
 
-  /** Null: there is nothing. */
+  /** The number of a node or leaf; null if there is none. */
   of(one: object | null): number | null {
     return one === null ? null : (this.#known.get(one) ?? null)
   }
 }
 
-/** From the ends up to the root. */
+/** Numbers the nodes from the ends up to the root. */
 function* numberNodes(numbers: Numbers, side: Tables, node: Node): Generator<null, void> {
   const { param, leaf, rest } = node
   for (const [, child] of node.statics) yield* numberNodes(numbers, side, child)

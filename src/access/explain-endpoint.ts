@@ -1,4 +1,4 @@
-/** `POST /v1/access/explain`: the decision on a made-up request of the tenant, by the decision engine of the gateway. */
+/** `POST /v1/access/explain`: the gateway's own decision on a made-up request of the tenant. */
 
 import { type AdminEndpoint, checker, endpoint, type Scope, type Store } from '../../seats-admin/index.ts'
 import {
@@ -30,28 +30,32 @@ import { explainedRecord } from './explained-record.ts'
 import { namedUser } from './named-user.ts'
 import { madeUpRequest } from './offline-engine.ts'
 
-/** The parts of the configuration that decides requests. */
+/** The parts of the configuration that decide requests. */
 export interface Explaining {
   readonly engine: Omit<DecisionEngineOptions, 'authenticator' | 'lookups'>
   readonly tenants: ReadonlyMap<string, TenantConfig>
-  /** Null: identity is not signed. */
+  /** The settings of signed identity; null if identity is not signed. */
   readonly identity: Pick<IdentityConfig, 'header'> | null
-  /** Of a request that the listener refuses. @param line its target is one character a byte */
+  /**
+   * The refusal of a request by the listener.
+   *
+   * @param line the request line; one character of its target is a byte
+   */
   refusalOf(line: { method: string; target: string; host: string | null }): Refusal | null
 }
 
 interface ExplainDeps {
   readonly store: Pick<Store, 'seatByName' | 'seatById' | 'readUser' | 'listUsers' | 'apiKeyById'>
-  /** ms since the epoch */
+  /** The clock, in ms since the epoch. */
   readonly now: () => number
   readonly explaining: () => Explaining
 }
 
-/** As of an API key. */
+/** The most Seats, as for an API key. */
 const MAX_SEATS = 1000
-/** Spaces of all these Seats together: a token of a sign-in names 5,000 at most. */
+/** The most spaces of all Seats together; a token of a sign-in names 5,000 at most. */
 const MAX_ENTRIES = 20_000
-/** The characters of a token: whatever a token names can be asked about. */
+/** The most characters of a user, as in a token: whatever a token names can be asked about. */
 const MAX_USER = 16 * 1024
 
 const body = checker(
@@ -132,10 +136,10 @@ function byOf({ seats, user, api_key: key }: ExplainRequest): 'seats' | 'user' |
   return seats != null ? 'seats' : 'none'
 }
 
-/** What the tenant lacks of the caller, as a sentence; '' if nothing; null if the request was decided without its credential. */
+/** What the tenant lacks of the caller, as a sentence; '' if nothing; null without a credential. */
 type Missing = string | null
 
-/** Milliseconds that a refusal waits for the spaces that it names. */
+/** How long in ms a refusal waits for the spaces that it names. */
 const SPACES_PATIENCE = 1000
 
 async function explained(
@@ -158,7 +162,7 @@ async function explained(
   let isBlockable = false
   let missing: Missing = null
   let signedIn: User | null = null
-  // The engine sees the caller, and no more of its tenant than the asker.
+  // The engine sees the caller, and no more of the tenant than the asker may see.
   const engine = new DecisionEngine({
     ...parts,
     authenticator: {
@@ -177,7 +181,7 @@ async function explained(
   })
   const evaluation = await decideOnOneState(parts.seats.received, async (reads) => {
     const made = await engine.evaluate(request, true)
-    // A sign-in meanwhile is no change of the feed.
+    // A sign-in during the decision is no change of the feed.
     if (question.user != null && !hasSameSeats(signedIn, await readUser(question.user, id, scope, deps)))
       reads.outdated()
     return made
@@ -191,7 +195,7 @@ function tooManyEntries({ user }: ExplainRequest): AdminRefusal {
   return inputInvalid([{ path: user == null ? '/seats' : '/user', message }])
 }
 
-/** The record, whose only part that may be large is made in slices: the entries of a token. */
+/** The record. Its only part that may be large is made in slices: the entries of a token. */
 async function recordOf(decision: Decision, more: Readonly<Record<string, unknown>>) {
   const { principal } = decision
   if (principal?.claims.by !== 'name') return decisionRecord(decision, more)
@@ -213,11 +217,12 @@ function hasSameSeats(one: User | null, other: User | null): boolean {
 }
 
 /**
- * The caller, as its credential would be authenticated: a holder of Seats, a user or an API key. None of them: the request has no
- * credential.
+ * The caller, as its credential would be authenticated: a holder of Seats, a user or an API key; without
+ * these, the request has no credential.
  *
- * @param asker outside the admin space only Seats of its space are known, and users and keys that hold one
- * @returns whether blocks apply, too: of a user whom the asker may see
+ * @param asker outside the admin space, only Seats of its space are known, and the users and keys that hold
+ *   one
+ * @returns the caller, and whether blocks apply: only to a user that the asker may see
  */
 async function explainedCaller(
   { seats = null, user = null, api_key: key = null, space = null }: ExplainRequest,
@@ -256,7 +261,7 @@ async function explainedCaller(
   }
   const isKnown = scope.admin || (record !== null && entries.size > 0)
   const { leeway, lifetime } = tenant.token
-  // As a token that sign-in mints now.
+  // The principal is that of a token that sign-in mints now.
   const caller: Principal = {
     method: 'bearer',
     tenant: tenant.id,
@@ -281,7 +286,7 @@ interface ExplainedCaller {
 const NO_KEY = 'There is no such API key here.'
 const NO_SIGN_IN = 'No sign-in of this user is known here; tokens of other issuers leave no trace.'
 
-/** Names of Seats in a sentence. */
+/** The most names of Seats in a sentence. */
 const MOST_NAMED = 5
 
 function seatsMissing(names: readonly string[]): string {
@@ -293,7 +298,7 @@ function seatsMissing(names: readonly string[]): string {
     : `There are no Seats ${some.join(', ')}${more} here.`
 }
 
-/** One answer for every key that the asker can't see, as for one that there is not. */
+/** The caller of an API key. A key that the asker cannot see gets the answer of a key that does not exist. */
 async function keyOf(
   text: string,
   tenant: string,
@@ -314,7 +319,7 @@ async function keyOf(
   return visible.length === 0 ? invalidKey : acceptedKey({ ...record, seatIds: visible }, now())
 }
 
-/** Those that the asker may see. */
+/** The spaces that the asker may see. */
 function shownSpaces(spaces: readonly string[], { admin, space }: Scope): readonly string[] {
   return admin ? spaces : spaces.filter((each) => each === space)
 }
@@ -333,12 +338,12 @@ function seatsOfSpace(seats: Seats, space: string): Seats {
       return { seat, givenUpAt: seat === null ? null : named.givenUpAt }
     },
     seatById: async (...key) => shown(await seats.seatById(...key)),
-    // No endpoint asks for it here.
+    // This endpoint does not need it.
     wholeSeat: async () => null,
   }
 }
 
-/** An entry for another tenant, and another tenant's sign-in, are that tenant's own matter. */
+/** The decision without the entry and the sign-in of another tenant, which are not the asker's concern. */
 function withoutOthers(decision: Decision, tenant: string): Decision {
   const { route } = decision
   if (route === null) return decision

@@ -4,10 +4,10 @@ import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permissi
 import { needsPermission, type Route, upstreamOf } from '../model/route.ts'
 import { BUILT_IN } from './access-change.ts'
 
-/** @param withHosts some table names hosts */
+/** A row of the list. @param withHosts whether some table names hosts */
 export function routeRow(route: Route, withHosts: boolean) {
   const { method, hosts, path, requirement, place } = route
-  // Null: those that no table names.
+  // The hosts; null for those that no table names.
   const host = hosts.length === 0 ? null : hosts.join(',')
   return {
     method,
@@ -23,36 +23,36 @@ export function routeRow(route: Route, withHosts: boolean) {
 export type RouteRow = ReturnType<typeof routeRow>
 
 interface RoutePage {
-  /** A part of `METHOD path`, the permission or the host, without regard to the case of letters; null: each route. */
+  /** A part of `METHOD path`, the permission or the host, in any case; null: each route. */
   readonly q: string | null
-  /** What the route requires; null: anything. */
+  /** The requirement of the route; null: any. */
   readonly permission: string | null
   readonly limit: number
-  /** The last route of the page before, as {@link isListed} takes it; null: from the beginning. */
+  /** The last route of the previous page, as {@link isListed} takes it; null: from the beginning. */
   readonly after: string | null
 }
 
-/** Whether an entry may require it. */
+/** Whether an entry may have this requirement. */
 export function isRequirement(text: string): boolean {
   return !needsPermission(text) || (isPermission(text) && text !== EVERY_PERMISSION)
 }
 
 /**
- * In the order of the tables. Routes that differ only in their hosts stand together, so that `METHOD path` names a place in the
- * list.
+ * The routes in the order of the tables. Routes that differ only in their hosts are kept together, so that
+ * `METHOD path` names a place in the list.
  */
 export function inListOrder(routes: readonly Route[]): Route[] {
   return [...Map.groupBy(routes, nameOf).values()].flat()
 }
 
-/** @param after `METHOD path`, or the id of a route, which has its hosts */
+/** Whether a route is in the list. @param after `METHOD path`, or the id of a route, which has its hosts */
 export function isListed(routes: readonly Route[], after: string): boolean {
   return placeOf(routes, after) >= 0
 }
 
 /**
- * Routes of one `METHOD path` are never parted, since `after` may name them together: a page may be shorter, or longer where
- * there are more of them than its limit.
+ * A page of routes. Routes of one `METHOD path` are never separated, since `after` may name them together: a
+ * page may be shorter, or longer if there are more of them than its limit.
  *
  * @param routes in list order
  */
@@ -75,7 +75,7 @@ function endOfPage(routes: readonly Route[], limit: number): number {
   return other < 0 ? routes.length : other
 }
 
-/** Of the last route with this name. */
+/** The index of the last route with this name. */
 function placeOf(routes: readonly Route[], after: string): number {
   const named = routes.findLastIndex((route) => nameOf(route) === after)
   return named >= 0 ? named : routes.findIndex(({ id }) => id === after)

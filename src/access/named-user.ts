@@ -1,19 +1,19 @@
-/** The user whom a question names: by `sub`, or by an email address that one user who has signed in has. */
+/** The user of a question, named by `sub` or by an email address that one signed-in user has. */
 
 import type { Scope, Store } from '../../seats-admin/index.ts'
 import type { User } from '../../seats-admin/model/user.ts'
 import { type AdminRefusal, inputInvalid } from '../../seats-admin/model/refusal.ts'
 
-/** As far as it matters here: a part of one would be looked for among all users. */
+/** An email address, as far as it matters here: a part of one would match many users. */
 const ADDRESS = /^[^@]+@[^@]+$/
 
-/** Users of a page. */
+/** The number of users of a page. */
 const PAGE = 100
 
-/** Pages that are looked through. Each takes the store's thread for lists for a moment. */
+/** The most pages that are searched. Each uses the store's thread for lists for a moment. */
 const MOST_PAGES = 50
 
-/** Names of users in a message. */
+/** The most names of users in a message. */
 const MOST_NAMED = 10
 
 const tooMany = inputInvalid([
@@ -28,9 +28,10 @@ interface Asker {
 }
 
 /**
- * A text with an `@` that is the `sub` of a user is that user, whatever address others have.
+ * The `sub` of a user. A text with an `@` that is the `sub` of a user is that user, whatever address others
+ * have.
  *
- * @returns the `sub`; the text itself where no user whom the asker sees has this address
+ * @returns the text itself if no user that the asker sees has this address
  */
 export async function namedUser(
   text: string,
@@ -46,7 +47,7 @@ export async function namedUser(
   const address = text.toLowerCase()
   let pages = 0
   for (let after: string | null = null, isWhole = false; !isWhole && subs.length <= MOST_NAMED;) {
-    // Not "not known", which nothing shows then.
+    // The answer is not "unknown", which would not be proven.
     if (++pages > MOST_PAGES) return tooMany
     const { data, next } = await store.listUsers(tenant, { limit: PAGE, after, scope, q: text })
     for (const user of data)
@@ -60,7 +61,7 @@ export async function namedUser(
   return inputInvalid([{ path: '/user', message: `several users have this address; give a sub: ${some}` }])
 }
 
-/** Outside the admin space a user is known by a Seat that lists the asker's space. */
+/** Whether the asker sees the user: outside the admin space, by a Seat that lists the asker's space. */
 async function isSeen({ seats }: User, { tenant, scope }: Asker, store: UserReader): Promise<boolean> {
   if (scope.admin) return true
   for (const name of seats)

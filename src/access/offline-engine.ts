@@ -1,4 +1,4 @@
-/** Decides requests that no client sends, by the decision engine of the gateway: those of policy tests and of logs. */
+/** Decides the requests of policy tests and logs by the decision engine of the gateway. */
 
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
 import { exceptionsOf } from '../decision/router/pattern.ts'
@@ -13,13 +13,13 @@ import type { Tables } from './tables.ts'
 export interface OfflineRequest {
   readonly method: string
   readonly target: string
-  /** Left out: the request names none. */
+  /** The host; absent if the request names none. */
   readonly host?: string | null
-  /** The result of its authentication. */
+  /** The result of the authentication. */
   readonly caller: Principal | Refusal
-  /** The lines of its Space header. */
+  /** The lines of the Space header. */
   readonly space: readonly string[]
-  /** The lines of another header that the route reads its space from. Left out: those of Space. */
+  /** The lines of another header with the space; by default, those of Space. */
   readonly field?: readonly string[]
 }
 
@@ -27,12 +27,12 @@ export type SeatSource = DecisionEngineOptions['seats']
 
 const unknown = new Refusal('credentials_missing', 'The request has no credential.')
 
-/** Seats stay as they are first read. */
+/** An engine without a gateway. Seats stay as they are first read. */
 export class OfflineEngine {
   readonly #engine: DecisionEngine
   #caller: Principal | Refusal = unknown
 
-  /** @param targetBytes the limit of a request target */
+  /** Makes an engine. @param targetBytes the limit of a request target */
   constructor(tables: Tables, seats: SeatSource, targetBytes: number) {
     this.#engine = new DecisionEngine({
       table: tables.table,
@@ -46,9 +46,9 @@ export class OfflineEngine {
   }
 
   /**
-   * Synchronous where all Seats are in memory. Rejects when the store can't be asked.
+   * Decides a request; synchronous if all Seats are in memory. Rejects if the store cannot be asked.
    *
-   * @param request its method is one that the gateway accepts
+   * @param request a request with a method that the gateway accepts
    */
   decide({
     method,
@@ -64,7 +64,12 @@ export class OfflineEngine {
   }
 }
 
-/** @param space lines of its header Space @param field lines of another header that the route reads its space from */
+/**
+ * A request.
+ *
+ * @param space the lines of its Space header
+ * @param field the lines of another header with the space
+ */
 export function madeUpRequest(
   { method, target, host }: Pick<AuthorizationRequest, 'method' | 'target' | 'host'>,
   space: readonly string[],
@@ -80,7 +85,7 @@ export function madeUpRequest(
   }
 }
 
-/** The Seats of one tenant, all in memory. Their names serve as ids, and none was ever given up. */
+/** The Seats of one tenant in memory. Their names serve as ids, and none was ever given up. */
 export function seatsByName(seats: readonly SeatInput[]): SeatSource {
   const byName = new Map(
     seats.map(({ name, spaces, permissions }) => [

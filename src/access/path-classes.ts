@@ -1,39 +1,39 @@
 /**
- * Divides all paths into classes that several route tables at once can't tell apart: two paths of a class match the same
- * entries in each table, in the same order. A walk over the product of the tables' trees finds every class and an example of
- * each. Nothing is sampled.
+ * Divides all paths into classes that several route tables at once can't tell apart: two paths of a class
+ * match the same entries in each table, in the same order. A walk over the product of the tables' trees finds
+ * every class and an example of each. Nothing is sampled.
  *
- * Static segments are the only texts that a table knows, so a segment is one of them, or any other text. Precedence does
- * not depend on the text of a parameter or of a `*`.
+ * Static segments are the only texts that a table knows, so a segment is one of them, or any other text.
+ * Precedence does not depend on the text of a parameter or of a `*`.
  */
 
 import { type Leaf, Node } from '../decision/router/tree.ts'
 
 /**
- * What the rest of a path can still match in one table, in order of precedence: nodes of its tree, and leaves of `*`
- * entries, which match any rest.
+ * What the rest of a path can still match in one table, in order of precedence: nodes of its tree, and leaves
+ * of `*` entries, which match any rest.
  */
 export type Position = readonly (Node | Leaf)[]
 
 /** A text that some tables do not accept in every path. */
 export interface Mark {
-  /** Makes one of it when it is added to a segment. */
+  /** The suffix that adds the text to a segment. */
   readonly suffix: string
   isIn(path: string): boolean
 }
 
 interface WalkOptions {
-  /** What the answer depends on beside the entries: whether the path has one of these, anywhere. `;` for example. */
+  /** The texts that also matter, if they occur anywhere in the path, such as `;`. */
   readonly marks?: readonly Mark[]
-  /** Whether no class behind these positions is needed. One position for each table. */
+  /** Whether the classes after these positions are not needed. There is one position for each table. */
   readonly skip?: (positions: readonly Position[]) => boolean
 }
 
 /**
- * One of the paths of each class, in order of the number of segments: no path of the class has fewer. With it, for each table, the
- * leaves that match, in order of precedence.
+ * One path of each class, in order of the number of segments; no path of the class has fewer. Each comes with
+ * the leaves that match in each table, in order of precedence.
  *
- * @param roots of the tables' trees
+ * @param roots the roots of the tables' trees
  */
 export function* pathClasses(roots: readonly Node[], { marks = [], skip = () => false }: WalkOptions = {}) {
   const seen = new Seen()
@@ -44,7 +44,7 @@ export function* pathClasses(roots: readonly Node[], { marks = [], skip = () => 
     seen.add(positions, marks.map((mark) => mark.isIn(path)).join())
   const start = roots.map((root): Position => [root])
   let level = skip(start) ? [] : [{ prefix: '/', positions: start }]
-  // Level by level: paths are kept for two of them only.
+  // The walk goes level by level: paths are kept for two levels only.
   while (level.length > 0) {
     const next: typeof level = []
     for (const { prefix, positions } of level)
@@ -64,16 +64,16 @@ export function* pathClasses(roots: readonly Node[], { marks = [], skip = () => 
 function segmentsOf(positions: readonly Position[], suffixes: readonly string[]): Set<string> {
   const nodes = positions.flat().filter((each) => each instanceof Node)
   const texts = new Set(nodes.flatMap(({ statics }) => [...statics].map(([text]) => text)))
-  // First the texts that no entry names, as they make the plainest examples.
+  // Texts that no entry names come first, as they make the simplest examples.
   return new Set(['', ...suffixes.map((suffix) => unusedText(texts, suffix)), ...texts])
 }
 
-/** `['', ';', '%2F', ';%2F']` for two suffixes. */
+/** All combinations: `['', ';', '%2F', ';%2F']` for two suffixes. */
 function combinations(suffixes: readonly string[]): string[] {
   return suffixes.reduce((all, suffix) => [...all, ...all.map((each) => each + suffix)], [''])
 }
 
-/** It ends with the suffix. */
+/** A text that is not in the set. It ends with the suffix. */
 export function unusedText(texts: ReadonlySet<string>, suffix: string): string {
   let text = `x${suffix}`
   for (let number = 1; texts.has(text); number++) text = `x${number}${suffix}`
@@ -97,19 +97,24 @@ function behind(position: Position, text: string): Position {
     for (const one of children) {
       if (one === null) continue
       next.push(one)
-      // It matches every request: nothing gets past it.
+      // It matches every request, so nothing after it is reached.
       if (!(one instanceof Node) && one.any !== null) return next
     }
   }
   return next
 }
 
-/** The combinations of positions that were met. */
+/** The combinations of positions so far. */
 class Seen {
   readonly #keys = new Set<string>()
   readonly #numbers = new Map<object, number>()
 
-  /** False: met before. @param marks of the path */
+  /**
+   * Adds a combination.
+   *
+   * @param marks the marks of the path
+   * @returns false if it is not new
+   */
   add(positions: readonly Position[], marks: string): boolean {
     const key = [marks, ...positions.map((each) => each.map((one) => this.#numberOf(one)).join(' '))].join(
       '|',

@@ -1,4 +1,4 @@
-/** Who can: the Seats that grant a permission, and the API keys and users that hold one of them. */
+/** The Seats that grant a permission, and the API keys and users that hold one of them. */
 
 import {
   type AdminStore,
@@ -22,21 +22,21 @@ import type { GrantedKeyView, GrantedUserView, GrantingSeatView } from './answer
 import { madeUpRequest } from './offline-engine.ts'
 import { answeringEntry, type Tables } from './tables.ts'
 
-/** The lists of a store; of a file with Seats, where no API key and no user is known. */
+/** The lists of a store, or of a file with Seats, in which no API key and no user is known. */
 export type Holders = Pick<AdminStore, 'listSeats' | 'listApiKeys' | 'listUsers'> & BlockReader
 
-/** One request, or one permission. */
+/** A question about one request, or one permission. */
 export interface Question {
   readonly method: string | null
-  /** Without the query, normalised. */
+  /** The normalised path, without the query. */
   readonly path: string | null
-  /** Canonical; null: the request names none. */
+  /** The canonical host; null if the request names none. */
   readonly host: string | null
-  /** The entry that answers the request; null: none does, or the question is about a permission. */
+  /** The entry that answers the request; null if none does, or if the question is about a permission. */
   readonly route: Route | null
-  /** Null: no entry answers. */
+  /** The requirement; null if no entry answers. */
   readonly permission: Requirement | null
-  /** Null: each space. Where the request itself determines it, that one. */
+  /** The space; null: each space. If the request itself determines its space, that one. */
   readonly space: string | null
 }
 
@@ -48,15 +48,15 @@ export type Holder =
 
 export interface AskedRequest {
   readonly method: string
-  /** The path, also with a query. */
+  /** The path, with or without a query. */
   readonly path: string
-  /** As a request has it; null: it names none. */
+  /** The host as a request has it; null if it names none. */
   readonly host: string | null
-  /** Null: each space. */
+  /** The space; null: each space. */
   readonly space: string | null
 }
 
-/** @returns a refusal where the gateway refuses every such request */
+/** The question for a request. @returns a refusal if the gateway refuses every such request */
 export function questionOfRequest(tables: Tables, request: AskedRequest): Question | Refusal {
   const { method, path, space } = request
   const read = readTarget(path, null, Infinity)
@@ -71,7 +71,7 @@ export function questionOfRequest(tables: Tables, request: AskedRequest): Questi
   return where instanceof Refusal ? where : { ...question, permission, space: where }
 }
 
-/** The space that such a request has; null: each space. The asked one stands for that of a header or of the query. */
+/** The space of such a request; null: each space. A given one replaces that of a header or query. */
 function spaceAt(
   { route, params }: Match,
   { query }: RequestTarget,
@@ -94,7 +94,7 @@ export function questionView({ method, path, host, route, permission, space }: Q
   return { method, path, ...named, route: route?.id ?? null, permission, tenant, space }
 }
 
-/** Whether callers of the tenant are not refused for their tenant. */
+/** Whether the route takes callers of the tenant. */
 export function isForTenant({ route }: Question, tenant: string): boolean {
   return route === null || takesTenant(route, tenant)
 }
@@ -110,14 +110,14 @@ const ORDER: readonly Holder['kind'][] = ['seat', 'api-key', 'user']
 
 export interface HoldersPage {
   readonly limit: number
-  /** Null: from the beginning. */
+  /** The position before the page; null: from the beginning. */
   readonly after: Position | null
   readonly scope: Scope
-  /** ms since the epoch; expired API keys are left out */
+  /** The time in ms since the epoch; expired API keys are left out. */
   readonly now: number
 }
 
-/** Seats and API keys in order of creation, then users by `sub`. */
+/** A page of holders: Seats and API keys in order of creation, then users by `sub`. */
 export async function holdersPage(
   lists: Holders,
   tenant: string,
@@ -126,17 +126,18 @@ export async function holdersPage(
 ): Promise<{ holders: Holder[]; hasMore: boolean }> {
   const holders: Holder[] = []
   const { permission } = question
-  // Seats do not decide, as no entry answers or no Seat is needed; or callers of the tenant are refused for it.
+  // Seats do not decide if no entry answers, if no Seat is needed, or if callers of the tenant are refused.
   if (permission === null || !needsPermission(permission) || !isForTenant(question, tenant))
     return { holders, hasMore: false }
-  // Outside the admin space the answer is about the caller's own space: the other spaces of a Seat are not shown.
+  // Outside the admin space the answer is about the caller's own space: the other spaces of a Seat are
+  // hidden.
   const space = scope.admin ? question.space : scope.space
   if (question.space !== null && question.space !== space) return { holders, hasMore: false }
   const grant = { permission, space, now }
   for (const kind of ORDER.slice(after === null ? 0 : ORDER.indexOf(after.kind))) {
     let from = kind === after?.kind ? after.id : null
-    // A call examines a bounded number of records, so that a page of it may be short, or empty. A full page still asks
-    // for one item more: whether there is one.
+    // A call examines a bounded number of records, so a page may be short or empty. A full page still asks
+    // for one more item, to see whether there is one.
     do {
       const rest = limit - holders.length
       const page = { limit: Math.max(1, rest), after: from, scope, grant }
@@ -193,7 +194,7 @@ function grantedUser({ sub, email, lastSignIn, seats }: User, blocked: boolean):
   return { sub, email, last_sign_in: time(lastSignIn), seats, blocked }
 }
 
-/** RFC 3339, UTC, milliseconds. */
+/** A time as RFC 3339 in UTC, with milliseconds. */
 function time(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }

@@ -12,18 +12,18 @@ import { patternFault, proveOnly, provePublic } from './assertions.ts'
 import { OfflineEngine, seatsByName } from './offline-engine.ts'
 import type { Tables } from './tables.ts'
 
-/** What a policy is checked with. */
+/** The tables and Seats that a policy is checked with. */
 interface PolicySubject {
   readonly tables: Tables
-  /** Of the policy's tenant. */
+  /** The Seats of the policy's tenant. */
   readonly seats: readonly SeatInput[]
   /** The limit of a request target. */
   readonly targetBytes: number
 }
 
 /**
- * What would let a policy pass without a check: a file without a case and an assertion, a Seat that does not exist, a
- * pattern that matches no request or no entry, a method that the gateway does not accept.
+ * The faults that would let a policy pass without a check: no case and no assertion, a Seat that does not
+ * exist, a pattern that matches no request or no entry, a method that the gateway does not accept.
  */
 export function faultsOfPolicy(
   { file, cases, assertions }: PolicyFile,
@@ -66,7 +66,7 @@ export type CaseResult = ReturnType<typeof decide>
 export type AssertionResult = ReturnType<typeof prove>
 export type PolicyResult = ReturnType<typeof checkPolicy>
 
-/** `reached`: the routes that a case or an assertion is about. */
+/** The results; `reached` has the routes that a case or an assertion is about. */
 export function checkPolicy({ tenant, cases, assertions }: PolicyFile, subject: PolicySubject) {
   const { tables, seats, targetBytes } = subject
   const engine = new CaseEngine(tables, tenant, seats, targetBytes)
@@ -109,12 +109,17 @@ const missing = new Refusal('credentials_missing', 'The request has no credentia
 
 /** Decides made-up requests of callers with given Seats. */
 export class CaseEngine {
-  /** Name of a Seat → its spaces. */
+  /** The spaces by name of the Seat. */
   readonly #spaces: ReadonlyMap<string, readonly string[]>
   readonly #tenant: string
   readonly #engine: OfflineEngine
 
-  /** @param tenant that of every caller @param targetBytes the limit of a request target */
+  /**
+   * Makes an engine.
+   *
+   * @param tenant the tenant of every caller
+   * @param targetBytes the limit of a request target
+   */
   constructor(tables: Tables, tenant: string, seats: readonly SeatInput[], targetBytes: number) {
     this.#tenant = tenant
     this.#spaces = new Map(seats.map(({ name, spaces }) => [name, spaces]))
@@ -134,7 +139,7 @@ export class CaseEngine {
     return evaluation.decision
   }
 
-  /** A token as sign-in mints it. It names an unknown Seat in the space of the request. */
+  /** The principal of a minted token. The token names an unknown Seat in the space of the request. */
   #holderOf(names: readonly string[], space: string | null): Principal {
     const entries = new Map<string, string[]>()
     for (const name of new Set(names))

@@ -1,43 +1,43 @@
-/** Who was refused what: the refused requests of access logs, grouped. */
+/** The refused requests of access logs, grouped: who was refused what. */
 
 import { type RequestLine, requestLine } from './replay/logged-request.ts'
 
 export interface RefusedGroup {
   readonly code: string
   readonly method: string | null
-  /** Id of the entry; null: none matched, or the request was refused before. */
+  /** The id of the entry; null if none matched, or if the request was refused earlier. */
   readonly route: string | null
   readonly permission: string | null
   readonly space: string | null
-  /** The host of the last request, as the client named it. Requests without an entry are grouped by it. */
+  /** The host of the last request, as the client wrote it. Requests without an entry are grouped by it. */
   host: string | null
   /** The path of the last request. */
   path: string | null
-  /** Null: no signature and no key was right. */
+  /** The tenant; null if no signature and no key was right. */
   readonly tenant: string | null
   readonly user: string | null
   count: number
-  /** RFC 3339: of the last one. */
+  /** The time of the last request, in RFC 3339. */
   last: string
-  /** Of the last one. */
+  /** The id of the last request. */
   request_id: string
-  /** Of the last one: other spaces in which the caller's Seats hold the permission. */
+  /** Other spaces in which the last caller's Seats hold the permission. */
   granted_in: readonly string[]
-  /** Of the last one: why it was refused; null: an older version wrote the line. */
+  /** The reason of the last refusal; null if an older version wrote the line. */
   detail: string | null
 }
 
 interface RefusedFilter {
-  /** ms since the epoch; null: all. */
+  /** The earliest time in ms since the epoch; null: any. */
   readonly since: number | null
   readonly tenant: string | null
   readonly user: string | null
 }
 
-/** Clients choose their spaces, so the number of groups has no other bound. */
+/** The most groups. Clients choose their spaces, so the number of groups has no other bound. */
 const MAX_GROUPS = 10_000
 
-/** An upstream's fault is no refusal of a right, and the answers to AuthZEN's questions are no requests of a caller. */
+/** The codes that do not refuse a right: an allowed request, or a fault of the upstream. */
 const NO_REFUSAL = /^(?:allow$|upstream_(?:unreachable|protocol_error|timeout)$)/
 
 export class RefusedRequests {
@@ -57,7 +57,7 @@ export class RefusedRequests {
     return this.#requests
   }
 
-  /** Lines that are no requests do not count. */
+  /** Counts a line. Lines of anything but requests are ignored. */
   add(text: string): void {
     this.#lines++
     const line = requestLine(text)
@@ -72,17 +72,19 @@ export class RefusedRequests {
     this.#count(line, { code, time })
   }
 
-  /** There are lines, and none is a request, whatever the filter: they are of something else than an access log. */
+  /** Whether there are lines, but no requests, whatever the filter: then this is no access log. */
   get isOther(): boolean {
     return this.#lines > 0 && this.#requestLines === 0
   }
 
-  /** The most frequent group comes first. `requests` are all of the time, tenant and user, allowed ones included. */
+  /**
+   * The result, the most frequent group first. `requests` has allowed ones too, as far as the filter accepts.
+   */
   result() {
     const groups = [...this.#groups.values()].sort(
       (one, other) => other.count - one.count || (one.last < other.last ? 1 : -1),
     )
-    // Requests of further groups, beyond `MAX_GROUPS`.
+    // The number of requests in groups beyond `MAX_GROUPS`.
     const further = this.#further === 0 ? {} : { in_further_groups: this.#further }
     return { requests: this.#requests, refused: this.#refused, groups, ...further }
   }
@@ -111,7 +113,7 @@ export class RefusedRequests {
     const group = existing ?? { ...identity, ...NO_REQUEST }
     this.#groups.set(key, group)
     group.count++
-    // The lines of several workers, and several logs, come in any order.
+    // The lines of several workers and logs come in any order.
     if (time < group.last) return
     group.last = time
     group.request_id = line.request_id

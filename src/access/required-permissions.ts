@@ -5,13 +5,13 @@ import { GRANT_ANY } from '../../seats-admin/model/scope.ts'
 import { nearest } from '../config/invalid-value.ts'
 import { needsPermission, type Route } from '../model/route.ts'
 
-/** What an API key needs to ask for decisions (AuthZEN). It counts in the admin space of the key's tenant. */
+/** The permission for questions of AuthZEN. It counts in the admin space of the API key's tenant. */
 export const EVALUATE = 'access:evaluate'
 
-/** Names that are not known, with the nearest one, which are remembered. */
+/** The most unknown names whose nearest name is cached. */
 const MAX_REMEMBERED = 10_000
 
-/** Known names. Thousands of Seats may have the same wrong one, so the nearest one is remembered. */
+/** Known names. Thousands of Seats may have the same wrong name, so the nearest one is cached. */
 export class KnownNames {
   readonly all: ReadonlySet<string>
   readonly #nearest = new Map<string, string | null>()
@@ -33,7 +33,7 @@ export class KnownNames {
   }
 }
 
-/** Built-in routes included, and what no route of the table asks for: the right to grant, and that to ask for decisions. */
+/** The permissions of all routes, built-in ones included, and those for grants and for AuthZEN. */
 export class RequiredPermissions extends KnownNames {
   readonly #routes: ReadonlyMap<string, readonly string[]>
 
@@ -52,7 +52,7 @@ export class RequiredPermissions extends KnownNames {
   }
 }
 
-/** Of the routes that decide at the moment: compiled once for each table. */
+/** The permissions of the routes that decide at the moment, compiled once for each table. */
 export function requiredPermissions(routes: () => readonly Route[]): () => RequiredPermissions {
   let of: readonly Route[] | null = null
   let permissions = new RequiredPermissions([])

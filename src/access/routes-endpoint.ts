@@ -9,7 +9,7 @@ import { inListOrder, isListed, isRequirement, routeRow, routesPage } from './li
 import type { Tables } from './tables.ts'
 
 export interface RoutesDeps {
-  /** Those that decide requests. */
+  /** The tables that decide requests. */
   readonly tables: () => Tables
   readonly activity: Pick<Activity, 'routeUses'>
 }
@@ -79,7 +79,7 @@ export function routesEndpoint({ tables, activity }: RoutesDeps): AdminEndpoint 
     answers: { 200: answer },
     codes: [],
     async handle({ query, caller: { tenant } }) {
-      // Entries for another tenant are its own matter: their paths and hosts are not shown.
+      // Entries for another tenant are its own concern: their paths and hosts are not shown.
       const routes = inListOrder(tables().table.routes.filter((route) => takesTenant(route, tenant)))
       if (query.after !== null && !isListed(routes, query.after))
         return inputInvalid([{ path: '/after', message: 'is not a route of the current route tables' }])

@@ -1,4 +1,4 @@
-/** Compares route tables with Seats and API keys: what is granted and not asked for, asked for and not granted. */
+/** Compares route tables with Seats and API keys: unneeded grants, and requirements that nothing grants. */
 
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { administrates } from '../../seats-admin/model/scope.ts'
@@ -8,7 +8,7 @@ import { builtInPermission } from '../decision/router/table.ts'
 import { needsPermission, type Route, takesTenant } from '../model/route.ts'
 import { KnownNames, RequiredPermissions } from './required-permissions.ts'
 
-/** By code. */
+/** The levels by code. */
 export const LEVELS = {
   nobody_administers: 'error',
   permission_unasked: 'warning',
@@ -28,7 +28,7 @@ export type LintCode = keyof typeof LEVELS
 export interface Finding {
   readonly code: LintCode
   readonly level: (typeof LEVELS)[LintCode]
-  /** Null: it concerns every tenant. */
+  /** The tenant; null if all tenants are concerned. */
   readonly tenant: string | null
   readonly seat?: string
   /** The name of an API key. */
@@ -36,47 +36,43 @@ export interface Finding {
   readonly route?: string
   readonly permission?: string
   readonly message: string
-  /** A name that was perhaps meant. */
+  /** A name that may have been intended. */
   readonly suggestion?: string
 }
 
 export interface LintedSeat extends SeatInput {
-  /** Users whose latest sign-in carried the Seat; null: not known. */
+  /** The number of users whose latest sign-in carried the Seat; null if it is unknown. */
   readonly members: number | null
 }
 
 /** An API key that is not revoked. */
 export interface LintedKey {
   readonly name: string
-  /** Names. */
+  /** The names of its Seats. */
   readonly seats: readonly string[]
-  /** ms since the epoch; null: never. */
+  /** The expiry in ms since the epoch; null: never. */
   readonly expiresAt: number | null
 }
 
 /** An issuer of tokens in the configuration. */
 export interface LintedIssuer {
   readonly issuer: string
-  /** Names; null: a claim of the token names them. */
+  /** The names of its Seats; null if a claim of the token names them. */
   readonly seats: readonly string[] | null
 }
 
 export interface LintedTenant {
   readonly id: string
   readonly adminSpace: string
-  /** Whose tokens hold Seats by name; left out: there are none. */
+  /** The issuers whose tokens hold Seats by name; absent if there are none. */
   readonly issuers?: readonly LintedIssuer[]
   readonly seats: AsyncIterable<LintedSeat> | Iterable<LintedSeat>
   readonly keys: AsyncIterable<LintedKey> | Iterable<LintedKey>
-  /** Whether an API key in force, or a user who signed in and is not blocked, can administer it; null: not known. */
+  /** Whether an API key in force, or an unblocked user who signed in, can administer it; null: unknown. */
   readonly administered: boolean | null
 }
 
-/**
- * Findings that concern the tables alone.
- *
- * @param accepts whether a comment in a table accepts a warning of `check`
- */
+/** The findings about the tables alone. @param accepts whether a comment accepts a warning of `check` */
 export function lintRoutes(
   routes: readonly Route[],
   accepts: (warning: Warning) => boolean = () => false,
@@ -97,7 +93,7 @@ export function lintRoutes(
   return [...open, ...ofGateway]
 }
 
-/** @param now ms since the epoch */
+/** The findings about a tenant. @param now ms since the epoch */
 export async function lintTenant(
   routes: readonly Route[],
   tenant: LintedTenant,
@@ -139,7 +135,7 @@ export async function lintTenant(
   return [...findings, ...lintIssuers(id, issuers, seatNames), ...lintGrants(id, routes, granted)]
 }
 
-/** Names that the configuration gives to tokens, and that no Seat has. A Seat made later is held from then on. */
+/** Names in the configuration that no Seat has. A Seat that is created later is held from then on. */
 function lintIssuers(
   tenant: string,
   issuers: readonly LintedIssuer[],
@@ -156,7 +152,7 @@ function lintIssuers(
   )
 }
 
-/** The administrators' `*` is for the endpoints of the gateway, and would count for each route of each tenant. */
+/** Whether a permission counts: an administrator's `*` is for the gateway's endpoints only. */
 function countsAsGranted(permission: string, { spaces }: SeatInput, adminSpace: string): boolean {
   return permission !== EVERY_PERMISSION || spaces.some((space) => space !== adminSpace)
 }
@@ -196,7 +192,7 @@ function unasked(tenant: string, seat: string, permission: string, required: Kno
   return [finding('permission_unasked', tenant, { seat, permission, message }, required.nearest(permission))]
 }
 
-/** Routes that need a permission which no Seat of the tenant holds. `*` outside the admin space counts as holding it. */
+/** Routes with a permission that no Seat holds. `*` outside the admin space counts as holding it. */
 function lintGrants(tenant: string, routes: readonly Route[], granted: ReadonlySet<string>): Finding[] {
   if (granted.has(EVERY_PERMISSION)) return []
   const names = new KnownNames(granted)

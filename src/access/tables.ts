@@ -1,4 +1,4 @@
-/** A route table with the settings that decide, beside it, which requests it answers. */
+/** A route table with the settings that also decide which requests it answers. */
 
 import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
@@ -14,7 +14,7 @@ import { type Mark, unusedText } from './path-classes.ts'
 
 export interface Tables {
   readonly table: RouteTable
-  /** Accepted request methods. */
+  /** The accepted request methods. */
   readonly methods: ReadonlySet<string>
   readonly upstreams: ReadonlyMap<string, PathExceptions>
 }
@@ -23,14 +23,13 @@ export function tablesOf(config: Pick<Config, 'methods' | 'upstreams'>, table: R
   return { table, methods: methodsOf(config), upstreams: config.upstreams }
 }
 
-/** Of the methods that no entry names, a request with any stands for all: the usual ones come first. */
+/** Methods in the order of preference: of those that no entry names, one stands for all. */
 const USUAL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
-/** The gateway serves neither. */
+/** The methods that the gateway does not serve. */
 const UNSERVED = new Set(['CONNECT', 'TRACE'])
 
 /**
- * One method of each kind that the leaves, and the accepted methods, can tell apart. Where no entry names HEAD, its entry is
- * that of GET.
+ * One method of each kind that leaves and accepted methods tell apart. Without an entry, HEAD is like GET.
  */
 export function methodsAt(leaves: readonly Leaf[], sides: readonly Tables[]): string[] {
   const named = new Set(leaves.flatMap((leaf) => [...leaf.methods.keys()]))
@@ -50,10 +49,11 @@ function rank(method: string): number {
 }
 
 /**
- * One host of each class that the tables can't tell apart, canonical: each name that one of them has, each wildcard without the
- * names, and all others. Null stands for all hosts that no table names, and for requests without a host.
+ * One canonical host of each class that the tables cannot tell apart: each name that one of them has, each
+ * wildcard without the names, and all others. Null stands for all hosts that no table names, and for requests
+ * without a host.
  *
- * @param more names beside those of the tables, `*.` for one label
+ * @param more names besides those of the tables; `*.` stands for one label
  */
 export function hostClasses(sides: readonly Tables[], more: readonly string[] = []): (string | null)[] {
   const names = new Set([...sides.flatMap(({ table }) => table.hosts?.names ?? []), ...more])
@@ -63,7 +63,7 @@ export function hostClasses(sides: readonly Tables[], more: readonly string[] = 
   ]
 }
 
-/** Those of the classes that a name, or a wildcard, is about. */
+/** The classes that a name or wildcard is about. */
 export function hostClassesOf(
   sides: readonly Tables[],
   name: string,
@@ -74,14 +74,14 @@ export function hostClassesOf(
   )
 }
 
-/** As the gateway reads it. */
+/** A target, as the gateway reads it. */
 export function targetOf(path: string): RequestTarget {
   const target = readTarget(path, null, Infinity)
   if (target instanceof Refusal) throw new Error(`${path}: ${target.detail}`)
   return target
 }
 
-/** The entry that answers; null: no entry does. @param leaves that match the path, in order of precedence */
+/** The entry that answers; null if none does. @param leaves the leaves of the path, in order of precedence */
 export function entryFor(
   side: Tables,
   leaves: readonly Leaf[],
@@ -99,7 +99,7 @@ export function entryFor(
   return null
 }
 
-/** The entry that answers one request; null: the gateway itself refuses it. @param host canonical; null: it names none */
+/** The entry for one request; null if the gateway refuses it. @param host canonical; null: it names none */
 export function answeringEntry(
   side: Tables,
   method: string,
@@ -114,7 +114,7 @@ export function answeringEntry(
   return ambiguityOf(target, route, exceptionsOf(side.upstreams, route)) === null ? match : null
 }
 
-/** What some upstream does not accept in a path, while another does. None: no upstream accepts any. */
+/** The texts in paths that some upstream accepts and another does not; none if no upstream accepts any. */
 export function marksOf(sides: readonly Tables[]): Mark[] {
   const all = sides.flatMap(({ upstreams }) => [...upstreams.values()])
   return MARKS.filter(({ isAccepted }) => all.some(isAccepted))

@@ -1,4 +1,4 @@
-/** The options and positional arguments of commands: their parsing, and those that several commands share. */
+/** The options and positional arguments of commands: their parser, and the options that commands share. */
 
 import { parseArgs } from 'node:util'
 import { didYouMean, InvalidValue, type ValueParser } from '../config/invalid-value.ts'
@@ -6,16 +6,16 @@ import { didYouMean, InvalidValue, type ValueParser } from '../config/invalid-va
 interface Argument {
   readonly description: string
   readonly default?: string
-  /** No other value is accepted. */
+  /** The only values that are accepted. */
   readonly choices?: readonly string[]
   readonly completes?: Completion
 }
 
 export interface Option extends Argument {
-  /** Stands for the value in usage and help: `FILE`. Left out: the option takes no value. */
+  /** The name of the value in usage and help, such as `FILE`; an option without one is a flag. */
   readonly value?: string
   readonly required?: boolean
-  /** Takes several values, with or without its name before each: `--seat A --seat B`, `--seat A B`. */
+  /** Whether it takes several values, after one name or several: `--seat A --seat B`, `--seat A B`. */
   readonly multiple?: boolean
 }
 
@@ -23,13 +23,13 @@ export type Options = Readonly<Record<string, Option>>
 
 export interface Positional extends Argument {
   readonly name: string
-  /** It may be left out, with those behind it. */
+  /** Whether it may be omitted, together with the positionals after it. */
   readonly optional?: boolean
-  /** Takes all further values; only the last one may. */
+  /** Whether it takes all further values; only the last positional may. */
   readonly multiple?: boolean
 }
 
-/** What a shell offers for a value. */
+/** What a shell offers for a value: paths, or these words. */
 export type Completion = 'file' | 'folder' | readonly string[]
 
 /** The command line is wrong: exit 2. */
@@ -43,7 +43,7 @@ type Value<P extends Option> = P extends { value: string }
       : string
   : boolean
 
-/** A value that is neither required nor has a default may be undefined. */
+/** The values by option. An option that is neither required nor has a default may be undefined. */
 export interface Arguments<O extends Options> {
   readonly values: {
     readonly [K in keyof O]: O[K] extends { required: true } | { default: string }
@@ -56,13 +56,15 @@ export interface Arguments<O extends Options> {
 export interface Accepted<O extends Options = Options> {
   readonly options: O
   readonly positionals?: readonly Positional[]
-  /** Groups of options that exclude each other. The first of a group leads it: the others go with it. */
+  /** Groups of options that exclude each other. The first option of a group is required for the others. */
   readonly alternatives?: readonly (readonly string[])[]
 }
 
 /**
- * Strict: unknown options, missing values, repeated options with a single value, and a wrong number of positionals are
- * bad usage.
+ * The arguments of a command.
+ *
+ * @throws UsageError for an unknown option, a missing value, a repeated option with a single value, or a
+ *   wrong number of positionals
  */
 export function readArguments<const O extends Options>(args: string[], accepted: Accepted<O>): Arguments<O> {
   const { options, positionals = [], alternatives = [] } = accepted
@@ -135,7 +137,7 @@ function chosen(name: string, value: string, choices: readonly string[]): string
   throw new UsageError(`${name} "${value}" is not ${listed(choices, 'or')}${didYouMean(value, choices)}`)
 }
 
-/** With defaults in place of those that are left out. An empty one is no name: a script may have an unset variable there. */
+/** The values of the positionals, with defaults. An empty value is refused: it may be an unset variable. */
 function completed(words: readonly string[], positionals: readonly Positional[]): string[] {
   const empty = words.indexOf('')
   if (empty >= 0)
@@ -153,11 +155,11 @@ function completed(words: readonly string[], positionals: readonly Positional[])
 }
 
 /**
- * Puts the name of an option with several values before each further value that stands behind it. Only where exactly those are too many
- * positionals: otherwise it would be unclear which of them is which.
+ * Puts the name of an option with several values before each further value that follows it. This happens only
+ * if exactly these values are too many positionals: otherwise it would be unclear which value is which.
  */
 function withOptionNames(args: string[], tokens: Tokens, options: Options, positionals: number): string[] {
-  /** Index of an argument → the option that it is a value of. */
+  /** The option of each value, by the index of the argument. */
   const values = new Map<number, string>()
   let list: string | null = null
   for (const token of tokens) {
@@ -177,7 +179,7 @@ export function parsedOption<T>(name: string, text: string, parse: ValueParser<T
   return value
 }
 
-/** `a, b and c`. */
+/** A list in words: `a, b and c`. */
 function listed(names: readonly string[], word = 'and'): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
 }
@@ -191,7 +193,7 @@ export const CONFIG = {
 
 export const JSON_OUTPUT = { description: 'prints JSON for programs' } as const satisfies Option
 
-/** The first format is the default. */
+/** The option `--format`; the first format is the default. */
 export function formatOption<const F extends string>(formats: readonly [F, ...F[]]) {
   return {
     value: 'FORMAT',
@@ -202,7 +204,7 @@ export function formatOption<const F extends string>(formats: readonly [F, ...F[
   } as const satisfies Option
 }
 
-/** Seats in place of those of the store. */
+/** The option for Seats of a file, which replace those of the store. */
 export const SEATS_FILE = {
   value: 'FILE',
   description: 'a file with Seats, used instead of those in the store',
@@ -214,7 +216,7 @@ export const TENANT = {
   description: 'id of a tenant in the configuration; may be omitted if there is only one',
 } as const satisfies Option
 
-/** Of a command that is about all of them. */
+/** The option of a command that works on all tenants by default. */
 export const TENANTS = {
   ...TENANT,
   description: 'id of a tenant; by default, all tenants',
@@ -225,8 +227,8 @@ export const HOST = {
   description: 'the host of the request, if route tables list hosts',
 } as const satisfies Option
 
-/** A note about the tables in use. */
+/** The note if the tables list hosts and the request has none. */
 export const HOST_IS_MISSING = 'note: route tables name hosts, and this request none: --host names one'
 
-/** For completion. */
+/** The methods that completion offers. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

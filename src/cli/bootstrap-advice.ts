@@ -12,9 +12,9 @@ interface FirstKey {
   readonly space: string
   readonly seat: string
   readonly api_key_name: string
-  /** The API keys in force that the Seat already has. */
+  /** The API keys in force that already hold the Seat. */
   readonly others: readonly { readonly id: string; readonly name: string }[]
-  /** Null where a file has it. */
+  /** The text of the key; null if a file has it. */
   readonly key: string | null
   readonly file: string | null
 }
@@ -34,10 +34,10 @@ export function adviceOn(created: FirstKey, config: Config, env: NodeJS.ProcessE
   ].join('\n')
 }
 
-/** Names of a list. */
+/** The most names in the list. */
 const MOST = 10
 
-/** A person who runs the command twice should know that the first key still works. */
+/** The earlier API keys: a person who runs the command twice should know that the first key still works. */
 function othersOf({ others, api_key_name: name }: FirstKey, program: string): string[] {
   if (others.length === 0) return []
   const shown = others.slice(0, MOST).map((other) => printable(`  "${other.name}" ${other.id}`))
@@ -56,7 +56,7 @@ function keyOf({ key, file }: FirstKey): string[] {
     : ['Its API key, shown only this once:', '', key, '']
 }
 
-/** The key itself would stay in the history of the shell. */
+/** The commands that put the key into a variable: an argument stays in the history of the shell. */
 function variableOf({ key, file }: FirstKey): string[] {
   if (key === null)
     return [
@@ -75,7 +75,7 @@ function variableOf({ key, file }: FirstKey): string[] {
   ]
 }
 
-/** Where the commands of this program find the key, too. */
+/** The variable from which the commands of this program also take the key. */
 const VARIABLE = 'SEATGATE_API_KEY'
 
 /** The Seat that the printed command creates. */
@@ -105,7 +105,7 @@ function nextSteps({ tenant, space }: FirstKey, config: Config, env: NodeJS.Proc
   ]
 }
 
-/** A route that needs a permission: a GET without parameters if there is one, as anybody may try that. */
+/** A route that needs a permission: preferably a GET without parameters, which is safe to try. */
 function exampleRoute(routes: readonly RouteEntry[]): RouteEntry | undefined {
   const guarded = routes.filter(
     // The printed command sends the header Space.

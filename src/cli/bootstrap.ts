@@ -75,7 +75,7 @@ export const bootstrap = defineCommand({
   },
 })
 
-/** The store has only the hash: a key that was not printed is lost. */
+/** The store has only the hash, so a key that was not printed is lost. */
 function notKept(id: string, done: 'printed' | 'written', cause: unknown): CommandFailed {
   return new CommandFailed(
     `API key ${id} was created but could not be ${done}: revoke it and try again (${messageOf(cause)})`,
@@ -84,7 +84,7 @@ function notKept(id: string, done: 'printed' | 'written', cause: unknown): Comma
 
 type Repaired = Exclude<Awaited<ReturnType<typeof repairTenant>>, { refused: unknown }>
 
-/** Gives Seat `admin` back its rights, and says what it changed. */
+/** Restores the rights of Seat `admin`, and prints what changed. */
 async function repair(
   store: Store,
   options: Parameters<typeof repairTenant>[1],
@@ -134,7 +134,7 @@ function repairText(
   return [...lines, `An API key that holds it: seatgate bootstrap --tenant ${tenant}`].join('\n')
 }
 
-/** Names of a list in a line. */
+/** The most names of a list on one line. */
 const MOST = 10
 
 function shown(list: readonly string[]): string {

@@ -91,13 +91,13 @@ async function holdingsOf(
 
 const REFUSED = 'all but public routes are refused'
 
-/** Rows that are printed at once. */
+/** The number of rows that are printed at once. */
 const BATCH = 1000
 
-/** Spaces on one line. */
+/** The most spaces on one line. */
 const MOST_SPACES = 5
 
-/** A line for each route; its spaces behind it. */
+/** A line for each route, with its spaces at the end. */
 function* asText(rows: Iterable<AccessRow>): Generator<string> {
   let count = 0
   for (const { row, spaces } of byRoute(rows)) {

@@ -85,7 +85,7 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
   }
 }
 
-/** The issuers that are asked by a proxy, without its credentials, and the environment variable that names it. */
+/** The issuers that are reached through a proxy, without its credentials, and the variable that names it. */
 function proxiesOf({ tenants, providerProxies }: Config) {
   return [...tenants.values()].flatMap(({ id, oidc, issuers = [] }) =>
     [...(oidc === null ? [] : [oidc]), ...issuers].flatMap(({ issuer }) => {
@@ -104,26 +104,26 @@ function addressesOf({ tenants, api: { authPrefix } }: Config) {
   })
 }
 
-/** With a code where a comment can accept it. */
+/** A fault; it has a code if a comment can accept it. */
 type CheckedFault = Fault & { readonly code?: string }
 
 type Observed = CheckedFault & { readonly level: 'ok' | 'warning' | 'fault' | 'accepted' }
 
 interface Checked {
-  /** The configuration file, as it was given. */
+  /** The configuration file, as the user wrote it. */
   readonly file: string
   readonly faults: readonly CheckedFault[]
   readonly warnings: readonly Warning[]
-  /** Everything that was asked; null: nothing was. */
+  /** The result of each check with `--online`; null without that option. */
   readonly observed: readonly Observed[] | null
-  /** Without those of the gateway itself. */
+  /** The number of routes, without those of the gateway itself. */
   readonly routes: number
   readonly upstreams: number
   readonly providers: ReturnType<typeof addressesOf>
   readonly proxies: ReturnType<typeof proxiesOf>
 }
 
-/** Data goes to standard output. @param version of the program */
+/** The texts for standard output, which has the data, and standard error. @param version of the program */
 function checkOutput(
   format: (typeof FORMATS)[number],
   checked: Checked,
@@ -141,7 +141,7 @@ function checkOutput(
     return { out: [...warned, ...fine, ...wrong, summary].join('\n'), err: '' }
   }
   const warned = warningLines(warnings)
-  // What decides stands where the eye is: at the end.
+  // The summary comes last, next to the prompt.
   if (faults.length > 0)
     return { out: '', err: [...warned, ...fine, ...faults.map(faultLine), summary].join('\n') }
   const addresses = checked.providers.map(
@@ -155,12 +155,12 @@ function checkOutput(
   return { out: [...fine, ...addresses, ...proxies, summary].join('\n'), err: warned.join('\n') }
 }
 
-/** Warnings of one code that have lines of their own. */
+/** The most warnings of one code with a line each. */
 const MOST_LINES = 10
 const HINT =
   '--format json has all of them; a comment "# seatgate: accept CODE" before routes: accepts those of a table'
 
-/** One line each; by group those of a code with many. */
+/** A line for each warning; many warnings of one code are grouped. */
 function warningLines(warnings: readonly Warning[]): string[] {
   const byCode = [...Map.groupBy(warnings, ({ code }) => code)]
   const isMany = (some: readonly Warning[]) =>
@@ -176,11 +176,11 @@ function warningLines(warnings: readonly Warning[]): string[] {
       line: onOneLine(about?.subject ?? '', ` (${place.file}:${place.line})`, INDENT),
     })),
   }))
-  // The summary comes behind them.
+  // The summary follows the groups.
   return [...lines, groupsOnScreen(sections, [HINT], lines.length + 1)]
 }
 
-/** Of the lines of a group. */
+/** The indentation of the lines of a group. */
 const INDENT = 4
 
 function faultLine({ place, code, message }: CheckedFault): string {
@@ -191,7 +191,7 @@ function warningLine({ place, code, message }: Warning): string {
   return formatFault({ place, message: `warning: ${message} [${code}]` })
 }
 
-/** Faults and warnings have lines of their own. */
+/** A line for what is in order or accepted. Faults and warnings have lines of their own. */
 function observedLine({ place, level, code, message }: Observed): string[] {
   if (level === 'ok') return [formatFault({ place, message: `ok: ${message}` })]
   return level === 'accepted' ? [formatFault({ place, message: `accepted: ${message} [${code}]` })] : []
@@ -214,7 +214,7 @@ function asJson({ faults, warnings, observed, routes, upstreams, providers, prox
 const FAULT = 'configuration_fault'
 const FAULT_MEANING = 'the gateway does not start with it'
 
-/** Static Analysis Results Interchange Format 2.1.0. */
+/** The report in the Static Analysis Results Interchange Format 2.1.0. */
 function asSarif({ faults, warnings }: Checked, version: string): string {
   const rules = Object.entries({ [FAULT]: FAULT_MEANING, ...ONLINE_FAULTS, ...WARNINGS })
   const results = [

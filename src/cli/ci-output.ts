@@ -25,7 +25,7 @@ function property(text: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Text or the value of an attribute. XML 1.0 has no control characters, so they are escaped as in JSON. */
+/** Text, or the value of an attribute. XML 1.0 has no control characters, so they are escaped as in JSON. */
 export function xml(text: string): string {
   const lines = text.split('\n').map(printable).join('\n')
   return lines.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character)

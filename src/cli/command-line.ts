@@ -11,6 +11,8 @@ import { groupOverviewOf, helpOf, overviewOf, usageAsText } from './help.ts'
 import { versionLine } from './version.ts'
 
 /**
+ * Runs a command line.
+ *
  * @param args without the program's name
  * @returns the exit code
  */
@@ -43,7 +45,7 @@ async function dispatch(name: string | undefined, rest: string[], terminal: Term
   return dispatchCommand(name, rest, terminal)
 }
 
-/** The command of a group. */
+/** Runs a command of a group. */
 async function dispatchAction(
   group: string,
   [action, ...rest]: string[],
@@ -74,7 +76,7 @@ async function printed(output: string, terminal: Terminal): Promise<number> {
   return 0
 }
 
-/** Behind `--` all is data. */
+/** Whether `--help` is among the arguments. After `--`, everything is data. */
 function asksForHelp(args: string[]): boolean {
   const end = args.indexOf('--')
   const before = end < 0 ? args : args.slice(0, end)

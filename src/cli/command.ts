@@ -6,21 +6,22 @@ import { type Accepted, type Arguments, type Options, readArguments, UsageError 
 
 export interface Description extends Accepted {
   readonly name: string
-  /** One line. */
+  /** A description in one line. */
   readonly summary: string
-  /** What a user should know beside the summary. */
+  /** What a user needs to know besides the summary. */
   readonly details?: string
-  /** What the exit codes mean; 2 is bad usage for every command. */
+  /** The meanings of the exit codes; 2 is bad usage for every command. */
   readonly exits: Readonly<Record<number, string>>
-  /** A command line. */
+  /** A command line, as an example. */
   readonly example: string
 }
 
 export interface Command extends Description {
   /**
-   * Throws UsageError, ConfigError, or an error whose message tells the user what failed.
+   * Runs the command.
    *
    * @returns the exit code
+   * @throws UsageError, ConfigError, or an error whose message tells the user what failed
    */
   run(args: string[], terminal: Terminal): Promise<number>
 }
@@ -37,21 +38,21 @@ export function defineCommand<const O extends Options>(
   }
 }
 
-/** Data goes to standard output, errors to standard error. */
+/** The terminal: data goes to standard output, errors to standard error. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv
-  /** Milliseconds for each answer of the store; absent: as a gateway has. */
+  /** The time limit of each call of the store in ms; if absent, that of a gateway. */
   readonly storeTimeout?: number
-  /** Characters of a line of standard output; 80 where that is no terminal. */
+  /** The width of standard output in characters; 80 if it is no terminal. */
   readonly columns: number
-  /** Resolves once the text is written; rejects with OutputFailed. */
+  /** Prints a line to standard output. Resolves when the text is written. @throws OutputFailed */
   print(text: string): Promise<void>
   printError(text: string): void
-  /** Standard input, whole. It is read once. */
+  /** The whole standard input, which can be read once. */
   readInput(): Promise<Buffer>
-  /** The answer of the person at the terminal; null where there is none. */
+  /** The answer of the person at the terminal; null if there is none. */
   ask(question: string): Promise<string | null>
-  /** Discards output that standard output has not taken by the end of the command, so that the process ends. */
+  /** Discards output that standard output has not taken by the end of the command: the process then ends. */
   abandonOutput(): void
 }
 
@@ -62,7 +63,7 @@ export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** Standard output can't be written: exit 1. `gone`: its reader has closed it (EPIPE), which is no fault: exit 0. */
+/** Standard output cannot be written: exit 1, or 0 if its reader has closed it (EPIPE): `gone`. */
 export class OutputFailed extends Error {
   readonly gone: boolean
 
@@ -72,7 +73,12 @@ export class OutputFailed extends Error {
   }
 }
 
-/** @param id undefined: the only tenant of the configuration @throws CommandFailed that names the tenants */
+/**
+ * A tenant of the configuration.
+ *
+ * @param id undefined: the only tenant
+ * @throws CommandFailed that names the tenants
+ */
 export function tenantOf(config: Config, id: string | undefined): TenantConfig {
   if (id === '') throw new UsageError('--tenant is empty')
   const [first, ...others] = config.tenants.values()
@@ -86,10 +92,10 @@ export function tenantOf(config: Config, id: string | undefined): TenantConfig {
   throw new CommandFailed(`${config.file} has no tenant ${quote(id)}${near || ` (it has ${shown})`}`)
 }
 
-/** The ids of all tenants, or of the named one alone. @throws CommandFailed when it is unknown */
+/** The ids of all tenants, or of the one that the user names. @throws CommandFailed if it is unknown */
 export function tenantIdsOf(config: Config, id: string | undefined): string[] {
   return id === undefined ? [...config.tenants.keys()].sort() : [tenantOf(config, id).id]
 }
 
-/** Tenants that a message names. */
+/** The most tenants that a message names. */
 const MOST_TENANTS = 20

@@ -2,7 +2,7 @@
 
 import type { Command } from './command.ts'
 
-/** The commands of a group have two words: `seats list`. */
+/** The groups of commands, whose commands have two words, such as `seats list`. */
 export const groups: Readonly<Record<string, string>> = {
   seats: 'Manages Seats through a gateway, one at a time or as files.',
   keys: 'Manages API keys through a gateway.',
@@ -10,7 +10,7 @@ export const groups: Readonly<Record<string, string>> = {
   audit: 'Lists, exports or verifies the audit, which records who changed what.',
 }
 
-/** Loaded on demand: a command does not load the code of another file. */
+/** The commands by name. Each file is loaded on demand: a command does not load the code of others. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./init.ts')).init,
   start: async () => (await import('./start.ts')).start,
@@ -56,7 +56,7 @@ export function everyCommand(): Promise<Command[]> {
   return Promise.all(Object.values(commands).map((load) => load()))
 }
 
-/** Of a group: the second words of its commands. */
+/** The second words of a group's commands. */
 export function actionsOf(group: string): string[] {
   return Object.keys(commands).flatMap((name) => {
     const [first, action] = name.split(' ')
@@ -64,7 +64,7 @@ export function actionsOf(group: string): string[] {
   })
 }
 
-/** The first words, each once: what a user types behind `seatgate`. */
+/** The different first words of the commands: what a user types after `seatgate`. */
 export function firstWords(): string[] {
   return [...new Set(Object.keys(commands).map((name) => name.split(' ')[0] ?? ''))]
 }

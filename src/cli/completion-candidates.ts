@@ -11,8 +11,8 @@ const GLOBAL_OPTIONS = {
 } as const satisfies Options
 
 /**
- * Lines for a completion script: a candidate, or with a tab a candidate and its description; or `:file` or `:folder`
- * alone, which stand for paths. The shell leaves out what does not match the typed text.
+ * Lines for a completion script: a candidate, with a tab and its description if it has one; or `:file` or
+ * `:folder` alone, which stand for paths. The shell leaves out what does not match the typed text.
  *
  * @param line the words after `seatgate` up to the cursor; the last one is completed, and may be empty
  */
@@ -35,7 +35,7 @@ export async function candidatesFor(line: readonly string[]): Promise<readonly s
   return load === undefined ? [] : argumentsOf(await load(), joined(words.slice(length)))
 }
 
-/** Bash passes `--name=value` as three words. */
+/** Joins what bash passes as three words: `--name=value`. */
 function joined(words: readonly string[]): string[] {
   return words.reduce<string[]>((all, word, at) => {
     const isPart = at > 0 && (word === '=' || words[at - 1] === '=')
@@ -43,7 +43,7 @@ function joined(words: readonly string[]): string[] {
   }, [])
 }
 
-/** @param words after the name of the command */
+/** The candidates after the name of a command. @param words after that name */
 function argumentsOf(
   { options, positionals = [] }: Description,
   words: readonly string[],

@@ -1,10 +1,10 @@
-/** `seatgate completion`: a script that completes command lines in a shell by asking `seatgate __complete`. */
+/** `seatgate completion`: a script that completes command lines by asking `seatgate __complete`. */
 
 import { defineCommand } from './command.ts'
 
 /**
- * A script passes the words from `seatgate` up to the cursor to `seatgate __complete`, and offers the lines that this
- * prints. In place of `:file` and `:folder`, the shell offers paths.
+ * A script passes the words from `seatgate` up to the cursor to `seatgate __complete`, and offers the lines
+ * that this prints. In place of `:file` and `:folder`, the shell offers paths.
  */
 const SCRIPTS = {
   // Bash from version 3.2 (that of macOS), which passes --name=value as three words.

@@ -15,7 +15,7 @@ const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
   name_given_up: 'was given up after the token was issued',
 }
 
-/** @param isKnown false: the tenant knows of no such caller */
+/** A decision as text. @param isKnown false: the tenant has no such caller */
 export function formatDecision(
   decision: Decision,
   identity: SignedIdentityOf | null,
@@ -41,7 +41,7 @@ export function formatDecision(
   return lines.join('\n')
 }
 
-/** As wide as what stands before the values. */
+/** The width of the labels. */
 const INDENT = ' '.repeat(14)
 
 function routeLine({ route, method, path }: Decision): string {
@@ -54,7 +54,7 @@ function callerLine({ principal }: Decision): string {
   return principal === null ? '-' : `${principal.user} of ${principal.tenant} by ${principal.method}`
 }
 
-/** @param more members behind those of the record */
+/** The record of a decision as JSON. @param more members after those of the record */
 export function recordAsJson(decision: Decision, more: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify(decisionRecord(decision, more), null, 2)
 }

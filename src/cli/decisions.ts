@@ -20,13 +20,13 @@ const COLUMNS: readonly Column<DecisionView>[] = [
   { name: 'space', width: 8, of: ({ space }) => space ?? '' },
 ]
 
-/** What a gateway keeps of a tenant. */
+/** The number of decisions of a tenant that a gateway keeps. */
 const MOST = 1000
-/** Of what happened while a stream was interrupted. */
+/** The most decisions that are fetched after an interruption of the stream. */
 const MOST_MISSED = 100
-/** Ids of printed decisions: the first page, and those of the stream before the page was read. */
+/** The most ids of printed decisions: the first page, and those of the stream before the page was read. */
 const MAX_KNOWN = 4 * MOST
-/** Milliseconds before a stream that has ended is opened again. */
+/** The pause in ms before a stream that has ended is opened again. */
 const PAUSE = 1000
 
 export const decisions = defineCommand({
@@ -70,7 +70,7 @@ async function list(gateway: Gateway, query: Query, terminal: Terminal): Promise
   await terminal.print(tableLines(COLUMNS, terminal.columns)(data).join('\n'))
 }
 
-/** Without the command's own question for the admin space, which is the newest decision otherwise. */
+/** The newest decisions, except the one on the command's own request for the admin space. */
 async function newest(gateway: Gateway, query: Query): Promise<Listed<DecisionView>> {
   const { data, has_more } = await collected<DecisionView>(query.limit + 1, (limit, after) =>
     gateway.get('/v1/decisions', { code: query.code, limit, after }),
@@ -79,7 +79,7 @@ async function newest(gateway: Gateway, query: Query): Promise<Listed<DecisionVi
   return { data: others.slice(0, query.limit), has_more: has_more || others.length > query.limit }
 }
 
-/** Ends with a refusal, or where the gateway can't be reached. */
+/** Follows the stream of decisions. It ends with a refusal, or if the gateway cannot be reached. */
 async function follow(gateway: Gateway, query: Query, terminal: Terminal): Promise<void> {
   const { print, printPage } = printerOf(query.json, terminal)
   for (let first = true; ; first = false) {
@@ -96,7 +96,7 @@ async function follow(gateway: Gateway, query: Query, terminal: Terminal): Promi
   }
 }
 
-/** Null: the gateway is not there at the moment. @param isPatient it was there before */
+/** The stream; null if the gateway cannot be reached now. @param isPatient whether it answered before */
 async function opened(gateway: Gateway, code: string | null, isPatient: boolean) {
   try {
     return await gateway.events('/v1/decisions', { code })
@@ -108,14 +108,14 @@ async function opened(gateway: Gateway, code: string | null, isPatient: boolean)
   }
 }
 
-/** Prints each decision once. Ids sort by time, and those of several workers arrive unsorted. */
+/** A printer that prints each decision once. Ids sort by time; those of several workers arrive unsorted. */
 function printerOf(json: boolean, terminal: Terminal) {
   const linesOf = json
     ? (items: readonly DecisionView[]) => items.map((each) => JSON.stringify(each))
     : tableLines(COLUMNS, terminal.columns)
-  /** In the order of their printing. */
+  /** The printed ids, in the order of their printing. */
   const printed = new Set<string>()
-  /** Pages have decisions up to this id that are not to be printed: they are before the first page, or no longer known. */
+  /** The newest id that pages must not repeat: it precedes the first page, or ids up to it are forgotten. */
   let before: string | null = null
   const remember = (id: string) => {
     printed.add(id)
@@ -130,7 +130,7 @@ function printerOf(json: boolean, terminal: Terminal) {
     for (const { id } of fresh) remember(id)
     await terminal.print(linesOf(fresh).join('\n'))
   }
-  /** The first page, or what happened while the stream was interrupted. @param page newest first */
+  /** Prints the first page, or what happened while the stream was interrupted. @param page newest first */
   const printPage = async (page: readonly DecisionView[]) => {
     const after = before
     before ??= page.at(-1)?.id ?? ''

@@ -47,14 +47,14 @@ export const diff = defineCommand({
   },
 })
 
-/** Exit code. */
+/** The exit code if there are differences. */
 const DIFFERENT = 3
 
 const EQUAL = 'No request is answered differently: the tables are equal.'
 
-/** Names of Seats on one line. */
+/** The most names of Seats on one line. */
 const MOST_SEATS = 5
-/** Rows of a comment, which GitHub cuts off at 65,536 characters. */
+/** The most rows of a comment, which GitHub cuts off at 65,536 characters. */
 const MOST_ROWS = 100
 
 const MEANING: Readonly<Record<ChangeKind, string>> = {
@@ -84,7 +84,7 @@ function changeAsText(change: Change): string {
   ].join('\n')
 }
 
-/** `GET api.example.com/v1/a`. */
+/** The method and pattern of a route: `GET api.example.com/v1/a`. */
 function routeText({ method, host = '', pattern }: Change): string {
   return `${method} ${host}${pattern}`
 }
@@ -93,7 +93,7 @@ function requestText({ witness: { method, host = '', path } }: Change): string {
   return `${method} ${host}${path}`
 }
 
-/** Beside permission and upstream: the tenant, the source of the space, and what changes of the path. */
+/** The other parts of an entry: the tenant, the source of the space, and the changes of the path. */
 function detailsOf({ tenant, space, strip_prefix: strip, base_path: base }: EntryView): string {
   const parts = [
     ...(tenant === undefined ? [] : [`tenant: ${tenant}`]),
@@ -159,7 +159,7 @@ function permissionAsMarkdown(entry: EntryView | null): string {
   return `${code(permission)} → ${escaped(upstream + detailsOf(entry))}<br>${escaped(placeOf(entry))}`
 }
 
-/** In a table cell: a `|` ends the cell even within code. */
+/** A cell of a table with code. A `|` ends the cell even within code. */
 function code(text: string): string {
   return `\`${text.replaceAll('|', '\\|').replaceAll('`', "'")}\``
 }
@@ -170,7 +170,7 @@ function escaped(text: string): string {
 
 const HINT = '--json has all of them, each with a request that shows it'
 
-/** Many changes on one screen: by kind and by what the routes required before and require now. @param summary the last line */
+/** Many changes on one screen, by kind and by requirements before and now. @param summary the last line */
 function groupsAsText(changes: readonly Change[], summary: string): string {
   const sections = KINDS.flatMap((kind) => {
     const ofKind = changes.filter((change) => change.kind === kind)
@@ -180,7 +180,7 @@ function groupsAsText(changes: readonly Change[], summary: string): string {
   return groupsOnScreen(sections, [HINT, summary])
 }
 
-/** `trainings:read → public`. */
+/** The requirements before and after: `trainings:read → public`. */
 function movement(kind: ChangeKind, change: Change): string {
   const sides = [change.old, change.new].map((entry) => required(kind, entry))
   return [...new Set(sides)].join(' → ')
@@ -191,10 +191,10 @@ function required(kind: ChangeKind, entry: EntryView | null): string {
   return kind === 'rerouted' ? `${entry.permission} at ${entry.upstream}` : entry.permission
 }
 
-/** Of the lines of a group. */
+/** The indentation of the lines of a group. */
 const INDENT = 4
 
-/** With its place where that fits. */
+/** A route, with its place if there is room for it. */
 function routeAsText(change: Change): string {
   const { file, line } = change.new ?? change.old ?? { file: '', line: 0 }
   return onOneLine(routeText(change), line === 0 ? '' : ` (${file}:${line})`, INDENT)

@@ -8,11 +8,7 @@ import type { Config, StoreConfig } from '../config/config.ts'
 import { explainStore } from '../runtime/surroundings/store-fault.ts'
 import { CommandFailed, type Terminal } from './command.ts'
 
-/**
- * Opens a store that exists: creating an empty one would give wrong output.
- *
- * @throws CommandFailed when there is none
- */
+/** Opens a store that exists: an empty one would give wrong output. @throws CommandFailed if there is none */
 export async function openExistingStore(config: Config, terminal: Waiting): Promise<Store> {
   const missing = await missingFile(config.store)
   if (missing !== null)
@@ -22,12 +18,12 @@ export async function openExistingStore(config: Config, terminal: Waiting): Prom
 
 type Waiting = Pick<Terminal, 'storeTimeout'>
 
-/** Creates a missing store. */
+/** Opens the store; a missing one is created. */
 export function openConfiguredStore(config: Config, { storeTimeout }: Waiting): Promise<Store> {
   return explainStore(config, () => openStore({ ...config.store, timeout: storeTimeout }))
 }
 
-/** Runs the work on a store that exists, and closes it. @throws CommandFailed when there is none */
+/** Runs the work on a store that exists, and closes it. @throws CommandFailed if there is none */
 export async function withStore<R>(
   config: Config,
   terminal: Waiting,
@@ -42,8 +38,8 @@ export async function withStore<R>(
 }
 
 /**
- * Where there is no store yet, the work is done on an empty one, as the first start creates it, and a note says so. For a
- * command whose output is correct for an empty store.
+ * Runs the work on the store, or if there is none yet, on an empty one like that of a first start; a note
+ * says so. This is for commands whose output is right for an empty store.
  */
 export async function withStoreOrEmpty<R>(
   config: Config,
@@ -70,7 +66,7 @@ export async function withStoreOrEmpty<R>(
   }
 }
 
-/** The path of a store that is not there; null: it is there. */
+/** The path of a missing store; null if the store exists. */
 async function missingFile(store: StoreConfig): Promise<string | null> {
   if (store.kind !== 'sqlite') return null
   const file = await stat(store.path).catch((error: NodeJS.ErrnoException) => {

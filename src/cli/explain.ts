@@ -55,7 +55,7 @@ const options = {
     completes: 'file',
   },
   config: CONFIG,
-  // These need --url, or mean something else with it.
+  // These options require --url, or have another meaning with it.
   url: { ...REMOTE.url, description: 'asks the gateway at this address instead of reading the store' },
   user: {
     value: 'SUB',
@@ -108,7 +108,7 @@ export const explain = defineCommand({
   },
 })
 
-/** Exit code. */
+/** The exit code if the answer differs from --expect. */
 const UNEXPECTED = 3
 
 type Values = Arguments<typeof options>['values']
@@ -176,7 +176,7 @@ async function explainHere(
     const { engine, signIn, otherIssuers, table } = await decisionPoint.compile(config)
     if (values.host === undefined && table.hosts !== null) terminal.printError(HOST_IS_MISSING)
     const browser = { method, rawHeaders: [], upgrade: false }
-    // The typed target as the bytes on the wire: UTF-8, one character a byte.
+    // The target as the bytes on the wire: UTF-8, one character a byte.
     const sent = Buffer.from(target, 'utf8').toString('latin1')
     const { host = null } = values
     const fields = { linesOf: () => headers.space }
@@ -197,7 +197,7 @@ async function explainHere(
   })
 }
 
-/** As far as it is printed. The record of a gateway has the members of a decision, with lists in place of Sets. */
+/** The printed parts of a gateway's record: the members of a decision, with lists in place of Sets. */
 interface RemoteRecord {
   readonly code: string
   readonly caller?: { readonly known: boolean | null }
@@ -239,13 +239,13 @@ function checkRemoteUse(values: Values): void {
     throw new UsageError('--token, --api-key, --seat and --from exclude each other')
 }
 
-/** Milliseconds that a refusal waits for the spaces that it names. */
+/** How long in ms a refusal waits for the spaces that it names. */
 const STORE_PATIENCE = 2000
 
-/** The log of sign-in is not part of the output. */
+/** Sign-in logs nothing: its log is no part of the output. */
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** The value as parsed from the wire: without leading and trailing white space (RFC 9110, section 5.5). */
+/** The value of a header field, without leading and trailing white space (RFC 9110, section 5.5). */
 function headerLines(option: string, value: string | undefined): string[] {
   if (value === undefined) return []
   const trimmed = value.replace(/^[ \t]+|[ \t]+$/g, '')

@@ -1,6 +1,6 @@
 /**
- * `seatgate fleet`: the instances of a store, the change that each has applied, and the tables that it decides by. It reads the
- * store, or asks a gateway, which also tells how long changes took.
+ * `seatgate fleet`: the instances of a store, the change that each has applied, and the tables that it
+ * decides by. It reads the store, or asks a gateway, which also tells how long changes took.
  */
 
 import { hostname } from 'node:os'
@@ -38,7 +38,7 @@ export const fleet = defineCommand({
   example: 'seatgate fleet --json',
   run: async ({ values }, terminal) => {
     const { url, 'api-key': key, json = false } = values
-    // SEATGATE_URL alone does not count: where it is set for other commands, this one still reads the store.
+    // SEATGATE_URL alone does not count: if it is set for other commands, this one still reads the store.
     if (url === undefined && key === undefined) return printStore(values.config, json, terminal)
     return withGateway(values, terminal, (gateway) => printAnswer(gateway, json, terminal))
   },
@@ -57,7 +57,7 @@ async function printStore(file: string, json: boolean, terminal: Terminal): Prom
   })
 }
 
-/** As of each instance's latest sign of life; `age_ms` is since then, by the store's clock. */
+/** The instances at their latest sign of life; `age_ms` is the time since then, by the store's clock. */
 async function listed({ registry }: Store, head: number) {
   const instances = (await registry?.instances()) ?? []
   const differs = otherTables(instances)
@@ -65,10 +65,10 @@ async function listed({ registry }: Store, head: number) {
     id: instance.id,
     name: instance.name,
     seq: instance.applied,
-    /** Changes of the store that it had not applied. */
+    /** The number of changes of the store that it had not applied. */
     behind: Math.max(0, head - instance.applied),
     age_ms: Math.round(instance.age),
-    /** Null: an older version, which does not report it. */
+    /** The hash of its tables; null for an older version, which does not report it. */
     config: instance.config,
     differs: differs.has(instance),
     started_at: instance.startedAt === null ? null : new Date(instance.startedAt).toISOString(),
@@ -78,8 +78,8 @@ async function listed({ registry }: Store, head: number) {
 }
 
 /**
- * The live instances whose tables are not those of more than half of them: all, where no tables are. Instances of an older
- * version do not count.
+ * The live instances whose tables differ from those of the majority; all of them, if no tables have a
+ * majority. Instances of an older version do not count.
  */
 function otherTables<I extends Pick<Instance, 'age' | 'config'>>(instances: readonly I[]): ReadonlySet<I> {
   const live = instances.filter(({ age, config }) => age <= SILENT_AFTER && config !== null)
@@ -88,8 +88,8 @@ function otherTables<I extends Pick<Instance, 'age' | 'config'>>(instances: read
 }
 
 /**
- * A store in a file has no list: its one gateway holds a lock, and shows what it is beside the file. It decides on the file itself, so
- * that it is never behind.
+ * The gateway of a store in a file. Such a store has no list: its one gateway holds a lock, and writes its
+ * description next to the file. It decides by the file itself, so it has applied every change.
  */
 async function ofFile(path: string, seq: number): Promise<Listed[]> {
   if (!isLocked(path)) return []
@@ -99,7 +99,7 @@ async function ofFile(path: string, seq: number): Promise<Listed[]> {
   return [{ id, name, seq, behind: 0, age_ms: 0, ...shown }]
 }
 
-/** An older version, or a full disk. */
+/** The gateway is of an older version, or the disk is full. */
 const NOTHING_SHOWN: ShownGateway = {
   id: 'file',
   name: hostname(),
@@ -129,17 +129,17 @@ function isLocked(path: string): boolean {
   return lock === null
 }
 
-/** Milliseconds; a healthy instance gives signs of life more often. */
+/** The age in ms after which an instance is silent; a healthy one gives signs of life more often. */
 const SILENT_AFTER = 1000
 
-/** Characters; --json has the whole id. */
+/** The number of characters of an id; --json has the whole id. */
 const SHOWN_OF_ID = 8
 
 const HEADING = ['state', 'change', 'sign of life', 'tables']
 const INSTANCE_HEADING = [...HEADING, 'name', 'id']
 const ANSWER_HEADING = [...HEADING, 'version', 'id', 'url']
 
-/** The cells below the common heading. */
+/** The cells of the columns that both tables have. */
 function cellsOf(seq: number, age: number, hash: string | null, differs: boolean): string[] {
   const state = age > SILENT_AFTER ? 'silent' : 'live'
   return [state, `seq ${seq}`, `${age} ms ago`, `${hash ?? '-'}${differs ? ' (differs)' : ''}`]
@@ -158,7 +158,7 @@ function shortId(id: string): string {
   return `${id.slice(0, SHOWN_OF_ID)}…`
 }
 
-/** Changes that are printed; --json has all. */
+/** The number of changes that are printed; --json has all. */
 const SHOWN_CHANGES = 10
 
 async function printAnswer(gateway: Gateway, json: boolean, terminal: Terminal): Promise<void> {

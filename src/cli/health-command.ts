@@ -1,4 +1,4 @@
-/** `seatgate health`: asks the gateway on this machine whether it answers, for the health checks of containers. */
+/** `seatgate health`: asks the gateway on this machine whether it answers, as a container's health check. */
 
 import { type Address, isEveryAddress } from '../config/addresses.ts'
 import { ConfigError } from '../config/faults.ts'
@@ -8,7 +8,7 @@ import { codeOf } from '../runtime/surroundings/fault.ts'
 import { CONFIG } from './arguments.ts'
 import { CommandFailed, defineCommand, messageOf } from './command.ts'
 
-/** Milliseconds. */
+/** The time limit of the request in ms. */
 const TIMEOUT = 5000
 
 export const health = defineCommand({
@@ -38,12 +38,12 @@ export const health = defineCommand({
   },
 })
 
-/** An attempt at several addresses of a name fails with the code alone. */
+/** The reason of a failure. An attempt at several addresses of a name fails with a code and no message. */
 function reasonOf(cause: unknown): string {
   return messageOf(cause) || codeOf(cause)
 }
 
-/** @returns the status. Rejects if no response comes. */
+/** Sends the request. Rejects if no response comes. @returns the status */
 function ask({ host, port }: Address, path: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
   // The listener accepts localhost, whatever name its address has.

@@ -4,17 +4,17 @@ import type { Option, Positional } from './arguments.ts'
 import type { Command, Description } from './command.ts'
 import { fold, foldWords } from './screen.ts'
 
-/** The command line after `seatgate`. */
+/** The usage after `seatgate`, on one line. */
 export function usageOf(command: Description): string {
   return usageWords(command).join(' ')
 }
 
-/** As `usageOf`, for a screen. */
+/** The usage as lines of 80 columns. */
 export function usageAsText(command: Description): string {
   return foldWords(['usage: seatgate', ...usageWords(command)], '', '       ')
 }
 
-/** An option is a word with its value. */
+/** The words of the usage; an option and its value are one word. */
 function usageWords({ name, positionals = [], options, alternatives = [] }: Description): string[] {
   const written = Object.keys(options).flatMap((option) => {
     const within = alternatives.some((group) => group.includes(option))
@@ -35,13 +35,13 @@ function usageOfOption(name: string, option: Option | undefined): string {
   return option?.required ? withValue(name, option) : `[${withValue(name, option)}]`
 }
 
-/** `--seat NAME…` */
+/** An option as in usage: `--seat NAME…`. */
 export function withValue(name: string, option: Option | undefined): string {
   const value = option?.value === undefined ? '' : ` ${option.value}${option.multiple ? '…' : ''}`
   return `--${name}${value}`
 }
 
-/** What a flag or argument means, and its default. */
+/** The meaning of an option or argument, with its default. */
 export function meaningOf({
   description,
   default: fallback,
@@ -74,7 +74,7 @@ export function helpOf(command: Description): string {
 
 type Row = readonly [word: string, meaning: string]
 
-/** What follows `seatgate`. @param groups a group has one row, in the place of its first command */
+/** The rows for what follows `seatgate`. @param groups a group has one row, like its first command */
 export function commandRows(commands: readonly Command[], groups: Readonly<Record<string, string>>): Row[] {
   const rows = commands.map(({ name, summary }): Row => {
     const [first = '', action] = name.split(' ')
@@ -83,7 +83,7 @@ export function commandRows(commands: readonly Command[], groups: Readonly<Recor
   return [...new Map(rows)]
 }
 
-/** What follows the name of a group. */
+/** The rows for what follows the name of a group. */
 export function actionRows(group: string, commands: readonly Command[]): Row[] {
   const own = commands.filter(({ name }) => name.startsWith(`${group} `))
   return own.map(({ name, summary }) => [name.slice(group.length + 1), summary])

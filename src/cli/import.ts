@@ -1,4 +1,4 @@
-/** `seatgate import openapi`: makes a route table of the description of a service, and keeps the two together. */
+/** `seatgate import openapi`: makes a route table from the description of a service, and updates it. */
 
 import { existsSync } from 'node:fs'
 import { access, readFile, writeFile } from 'node:fs/promises'
@@ -187,7 +187,7 @@ function describedIn(file: string, text: string): { described: Described; placeO
   }
 }
 
-/** Never says that all is there where something was left out. */
+/** How complete the table is. It does not claim completeness if something was left out. */
 function completeness(entries: number, remarks: number): string {
   if (remarks === 0) return `each of ${entries} operations has its entry`
   const lines = remarks === 1 ? 'the line above says' : `the ${remarks} lines above say`
@@ -217,7 +217,7 @@ function driftLines(
   ].map(printable)
 }
 
-/** In the order of the file. */
+/** The remarks in the order of the file. */
 function remarkLines(
   file: string,
   remarks: readonly Remark[],
@@ -235,7 +235,7 @@ function remarkLines(
 
 type Loaded = Pick<LoadResult, 'config' | 'entries' | 'shadowEntries' | 'upstreams' | 'api' | 'files'>
 
-/** Without a configuration, which a table may precede, the gateway's endpoints are at their usual places. */
+/** The defaults without a configuration: the gateway's endpoints are at their usual places. */
 const NOTHING: Loaded = {
   config: null,
   entries: [],
@@ -246,10 +246,12 @@ const NOTHING: Loaded = {
 }
 
 /**
- * What the configuration says about a table that is written.
+ * The parts of the configuration that matter for a new table.
  *
- * @param file the configuration @param upstream that of the table @param out the table's file; undefined: standard output
- * @throws ConfigError where the configuration does not say where the gateway's endpoints are
+ * @param file the configuration
+ * @param upstream the upstream of the table
+ * @param out the file of the table; undefined: standard output
+ * @throws ConfigError if the configuration does not say where the gateway's endpoints are
  */
 async function surroundingsOf(
   file: string,
@@ -258,7 +260,7 @@ async function surroundingsOf(
 ): Promise<Surroundings> {
   const { config, entries, shadowEntries, upstreams, api, files } = await loaded(file)
   const own = out === undefined ? null : resolve(out)
-  // Entries of other tables count where this one is among them. A candidate table may repeat what they say.
+  // Entries of other tables count if this table is one of them. A candidate table may repeat their entries.
   const isActive =
     own !== null && shadowEntries === null && files.some((each) => dirname(each) === dirname(own))
   const tenants = [...(config?.tenants.values() ?? [])]
@@ -281,7 +283,7 @@ async function surroundingsOf(
 async function loaded(file: string): Promise<Loaded> {
   if (file === CONFIG.default && !existsSync(file)) return NOTHING
   const config = await loadConfigWithFaults(file, null)
-  // The list of tables may name one that is made here; other faults are those of `check`.
+  // The list of tables may name the one that is created here. `check` reports other faults.
   const isUnread = config.files.length <= 2 && config.config === null && config.upstreams.size === 0
   if (isUnread) throw new ConfigError(config.faults)
   return config

@@ -56,12 +56,12 @@ function checkValues(tenant: string, upstream: string): void {
     throw new UsageError(`--upstream ${shown(upstream)} ${url.message}${url.correction}`)
 }
 
-/** A URL may hold a password. */
+/** A URL without its password, if it has one. */
 function shown(url: string): string {
   return url.includes('@') ? 'URL' : quote(url)
 }
 
-/** Only a package within the folder stays where it is: one of npx is in a cache. */
+/** The path of the schemas, if the package is inside the folder: the cache of npx does not stay. */
 function schemasWithin(folder: string): string | null {
   const path = relative(resolve(folder), fileURLToPath(new URL('../config', import.meta.url)))
   return path.split(sep)[0] === 'node_modules' ? path.replaceAll(sep, '/') : null
@@ -81,7 +81,7 @@ function report(folder: string, tenant: string, files: readonly NewFile[], progr
   ].join('\n')
 }
 
-/** @throws CommandFailed that names every file that is there, or those that a fault leaves behind */
+/** Writes the files. @throws CommandFailed that names the files that exist, or those that a failure leaves */
 async function writeNew(folder: string, files: readonly NewFile[]): Promise<void> {
   await refusePresent(files.map(({ name }) => join(folder, name)))
   const written: string[] = []
@@ -89,7 +89,7 @@ async function writeNew(folder: string, files: readonly NewFile[]): Promise<void
     const path = join(folder, name)
     try {
       await makeFolder(dirname(path))
-      // Never over a file that has appeared since.
+      // An existing file is never overwritten, even if it appeared a moment ago.
       await writeFile(path, text, { flag: 'wx', mode, flush: true })
       written.push(path)
     } catch (cause) {
@@ -100,7 +100,7 @@ async function writeNew(folder: string, files: readonly NewFile[]): Promise<void
   }
 }
 
-/** Below /proc, `recursive` of Node.js 26 tries forever: that file system answers ENOENT to each mkdir. */
+/** Creates a folder with parents. `recursive` of Node.js 26 never ends below /proc, which answers ENOENT. */
 async function makeFolder(path: string): Promise<void> {
   if (await isPresent(path)) return
   await makeFolder(dirname(path))
@@ -117,7 +117,7 @@ async function refusePresent(paths: readonly string[]): Promise<void> {
   throw new CommandFailed(`nothing is written, because ${these} there already: ${present.join(', ')}`)
 }
 
-/** Also true of a symbolic link that leads nowhere. */
+/** Whether something is at the path, even a symbolic link to nothing. */
 async function isPresent(path: string): Promise<boolean> {
   try {
     await lstat(path)
@@ -140,9 +140,9 @@ function codeOf(cause: unknown): unknown {
 
 interface NewProject {
   readonly tenant: string
-  /** An origin, as the user wrote it. */
+  /** The origin of the service, as the user wrote it. */
   readonly upstream: string
-  /** Where editors find the JSON Schemas, relative to the configuration; null: in no place that stays. */
+  /** The path of the JSON Schemas, relative to the configuration; null if they have no lasting place. */
   readonly schemas: string | null
 }
 
@@ -152,11 +152,11 @@ interface NewFile {
   readonly mode: number
 }
 
-/** Less what the umask takes. */
+/** The mode of a file that others may read; the umask restricts it. */
 const READABLE = 0o666
 const PRIVATE = 0o600
 
-/** In the order in which they are written: git ignores the secret before it is there. */
+/** The files in the order in which they are written: git ignores the secret before the secret is written. */
 export function filesOf(project: NewProject): NewFile[] {
   return [
     { name: '.gitignore', text: GIT_IGNORE, mode: READABLE },
@@ -225,12 +225,12 @@ function schemaLine({ schemas }: NewProject, name: 'gateway' | 'routes'): string
   return `# yaml-language-server: $schema=${from}${schemas}/${name}.schema.json\n#\n`
 }
 
-/** YAML reads `7` and `null` as other than text. */
+/** The id as a key of YAML, which reads `7` and `null` as other types than text. */
 function keyOf(tenant: string): string {
   return /^(?:[0-9].*|null|true|false)$/.test(tenant) ? `"${tenant}"` : tenant
 }
 
-/** A name of an environment variable can't begin with a digit. */
+/** The environment variable of a tenant. Its name cannot begin with a digit. */
 function variableOf(tenant: string): string {
   const name = `${tenant.toUpperCase().replaceAll('-', '_')}_TOKEN_SECRET`
   return /^[0-9]/.test(name) ? `TENANT_${name}` : name

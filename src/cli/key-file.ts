@@ -6,7 +6,7 @@ import { CommandFailed } from './command.ts'
 
 const PRIVATE = 0o600
 
-/** The option that names it. */
+/** The option that names the file. */
 export const KEY_FILE = {
   value: 'FILE',
   description: 'writes the key to this new file, which only its owner may read, and does not print it',
@@ -14,11 +14,12 @@ export const KEY_FILE = {
 } as const satisfies Option
 
 /**
- * Creates the file before the key: a key that cannot be written would be lost. The file is removed where none was written.
+ * Creates the file before the key: a key that cannot be written would be lost. The file is removed if no key
+ * was written.
  *
  * @param path undefined: the key is printed
- * @param work is given what writes the key and a line end, and waits for the disk
- * @throws CommandFailed where something of this name is there, as it may be the only copy of another key
+ * @param work gets a function that writes the key and a line end, and waits for the disk
+ * @throws CommandFailed if the path exists, as it may be the only copy of another key
  */
 export async function withKeyFile<R>(
   path: string | undefined,

@@ -98,12 +98,12 @@ export const createKey = defineCommand({
   },
 })
 
-/** @param file that has the key in place of the output */
+/** The answer as JSON. @param file the file that has the key; undefined: the output has it */
 function asJson({ key, ...rest }: ApiKeyView, file: string | undefined): string {
   return JSON.stringify(file === undefined ? { ...rest, key } : { ...rest, key_file: file })
 }
 
-/** The gateway has only the hash: a key that is not kept is lost. */
+/** The gateway has only the hash, so a key that is not kept is lost. */
 function notKept({ id }: ApiKeyView, done: 'printed' | 'written', cause: unknown): CommandFailed {
   return new CommandFailed(
     `its text could not be ${done}: revoke it with seatgate keys revoke ${id} (${messageOf(cause)})`,

@@ -3,10 +3,15 @@
 import { UsageError } from './arguments.ts'
 
 export const DEFAULT_LIMIT = 20
-/** Items of one reading. */
+/** The number of items that are read at once. */
 const READ = 100
 
-/** @param most that a command prints @throws UsageError */
+/**
+ * The value of `--limit`.
+ *
+ * @param most the highest limit of the command
+ * @throws UsageError
+ */
 export function limitOf(text: string | undefined, most: number): number {
   if (text === undefined) return DEFAULT_LIMIT
   if (/^[1-9][0-9]*$/.test(text) && Number(text) <= most) return Number(text)
@@ -18,7 +23,7 @@ export interface Listed<V> {
   readonly has_more: boolean
 }
 
-/** A page ends earlier where its items are large. */
+/** Collects items from several pages: a page is shorter if its items are large. */
 export async function collected<V extends { readonly id: string }>(
   limit: number,
   page: (limit: number, after: string | null) => Promise<Listed<V>>,

@@ -15,7 +15,7 @@ import { fitted, fold } from './screen.ts'
 import { keysOf, readSeatsOf, seatsOf } from './seat-source.ts'
 
 const FOUND = 3
-/** Findings of one code, as text. */
+/** The most findings of one code in the text. */
 const MOST_LINES = 10
 
 export const lint = defineCommand({
@@ -75,7 +75,7 @@ async function lintStore(
         issuers,
         seats: lintedSeats(store, id),
         keys: lintedKeys(store, id),
-        // Without a store the note says what is to be done.
+        // Without a store, the note says what to do.
         administered: isEmpty ? null : await isAdministered(store, id, adminSpace),
       }
       findings.push(...(await lintTenant(routes, tenant, Date.now())))
@@ -92,7 +92,7 @@ async function* lintedKeys(store: Store, tenant: string) {
   for await (const key of keysOf(store, tenant)) if (key.revokedAt === null) yield key
 }
 
-/** By code, errors and warnings first; as much as fits on a screen. */
+/** The findings by code, errors and warnings first; as many as fit on a screen. */
 function asText(findings: readonly Finding[]): string {
   if (findings.length === 0) return 'nothing found'
   const byCode = Map.groupBy(findings, ({ code }) => code)
@@ -107,7 +107,7 @@ function asText(findings: readonly Finding[]): string {
   return fitted(sections, { most: MOST_LINES, rest }).join('\n')
 }
 
-/** One line for the findings about one permission, the most frequent first. */
+/** A line for each permission, the most frequent one first. */
 function byPermission(findings: readonly Finding[]): string[] {
   const groups = Map.groupBy(findings, (each) => JSON.stringify([each.tenant, each.permission]))
   return [...groups.values()]

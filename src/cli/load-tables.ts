@@ -6,24 +6,27 @@ import { type LoadResult, loadConfigWithFaults } from '../config/load.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
 import { builtInPaths } from '../composition.ts'
 
-/** The configuration with its compiled tables, and what is found about them. */
+/** The configuration with its compiled tables, and the warnings about them. */
 export interface Loaded {
   readonly config: Config
-  /** For listing and for questions: its built-in routes have no working handlers. */
+  /** The table, for lists and questions: its built-in routes have no working handlers. */
   readonly table: RouteTable
-  /** The candidate tables; null: there are none. */
+  /** The candidate tables; null if there are none. */
   readonly shadow: RouteTable | null
-  /** About what is legal, but perhaps unintentional. */
+  /** Warnings about what is legal but may be unintentional. */
   readonly warnings: readonly Warning[]
-  /** Those about the files themselves, which `start` logs. */
+  /** Warnings about the files themselves, which `start` logs. */
   readonly fileWarnings: readonly Warning[]
   /** Whether a comment in a file accepts it. */
   readonly accepts: LoadResult['accepts']
 }
 
 /**
- * @param env null: variables are not replaced, and files such as certificates not read; see `loadConfigWithFaults`
- * @param display the path of a file as messages and routes have it; by default relative to the working directory
+ * Loads the configuration with its tables.
+ *
+ * @param env null: variables are not replaced, and files such as certificates are not read; see
+ *   `loadConfigWithFaults`
+ * @param display the path of a file in messages and routes; by default relative to the working directory
  * @throws ConfigError with every fault of the configuration and of its route tables
  */
 export async function loadWithTables(

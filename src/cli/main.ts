@@ -36,7 +36,8 @@ async function answerTo(question: string): Promise<string> {
 function ignore(): void {}
 
 function written(stream: NodeJS.WriteStream, line: string): Promise<void> {
-  // The callback of each write gets its failure. Without a listener, the event would end the process with a stack.
+  // The callback of each write gets its failure. Without a listener, the event would end the process with a
+  // stack.
   if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
   return new Promise((resolve, reject) => {
     stream.write(`${line}\n`, (error) => (error ? reject(new OutputFailed(error)) : resolve()))

@@ -1,4 +1,4 @@
-/** Names near to one that is not known, in the messages of all commands. */
+/** Suggestions for unknown names, in the messages of all commands. */
 
 import type { Store } from '../../seats-admin/index.ts'
 import { nearest } from '../config/invalid-value.ts'
@@ -6,12 +6,13 @@ import { printable } from '../telemetry/readable.ts'
 import { CommandFailed } from './command.ts'
 import { everyUser, seatsOf } from './seat-source.ts'
 
-/** Names that are looked through. */
+/** The most names that are searched. */
 const MOST_NAMES = 10_000
 const MOST_NEAR = 3
 
 /**
- * ` (did you mean "Reader" or "Readers"?)`, the nearest one first; '' where none is near.
+ * A suggestion with the nearest name first, such as ` (did you mean "Reader" or "Readers"?)`; '' if no name
+ * is near.
  *
  * @param names read one after another, up to 10,000 different ones
  */
@@ -35,11 +36,7 @@ export function quoted(text: string): string {
   return printable(JSON.stringify(text))
 }
 
-/**
- * Of `--seat`, where the tenant's Seats are at hand.
- *
- * @param seats those of a file, or the store
- */
+/** The fault of `--seat`, with suggestions. @param seats the Seats of a file, or the store */
 export async function unknownSeat(
   name: string,
   tenant: string,
@@ -53,7 +50,7 @@ export async function unknownSeat(
   return new CommandFailed(`tenant ${tenant} has no Seat ${quoted(name)}${near}`)
 }
 
-/** Of `--user`, which takes a `sub`, where the store is at hand. */
+/** The fault of `--user`, which takes a `sub`, with suggestions from the store. */
 export async function unknownUser(
   user: string,
   tenant: string,

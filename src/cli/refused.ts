@@ -65,7 +65,7 @@ function groupAsText(group: RefusedGroup): string {
 
 const INDENT = '    '
 
-/** What would have allowed it; null: no right is missing, and the detail says what is. */
+/** What would have allowed the request; null if no right is missing, and the detail says what is. */
 function remedyOf({ code, permission, space, granted_in: spaces }: RefusedGroup): string | null {
   if (code === 'permission_denied' || code === 'no_seat_in_space') {
     const held = spaces.length === 0 ? '' : `; its Seats hold it in ${spaces.join(', ')}`

@@ -47,5 +47,5 @@ export const replay = defineCommand({
   },
 })
 
-/** Exit code. */
+/** The exit code if an answer changes. */
 const CHANGED = 3

@@ -1,18 +1,23 @@
 /** Text for a screen of 80 columns and 50 lines. Paths and other data without spaces are not cut. */
 
-/** Of a line where nothing else is known. */
+/** The width in columns if it is unknown. */
 export const COLUMNS = 80
-/** No column is made narrower than this. */
+/** The width below which no column is narrowed. */
 const NARROW = 16
-/** Two are left for the command itself and the next prompt. */
+/** The lines of a screen, less two: the command itself and the next prompt. */
 const LINES = 48
 
-/** Breaks at spaces. @param first what the first line begins with @param others the indent of the further ones */
+/**
+ * Breaks text at spaces.
+ *
+ * @param first the beginning of the first line
+ * @param others the indentation of further lines
+ */
 export function fold(text: string, first = '', others = first): string {
   return foldWords(text.split(' '), first, others)
 }
 
-/** As `fold`, of words that may contain spaces. */
+/** Breaks lines between words, which may contain spaces. */
 export function foldWords(words: readonly string[], first = '', others = first): string {
   const [head = '', ...rest] = words
   const lines = [first + head]
@@ -24,7 +29,7 @@ export function foldWords(words: readonly string[], first = '', others = first):
   return lines.join('\n')
 }
 
-/** Columns as wide as their cells, the last one apart; of wide ones, a long cell moves cells of its own line. */
+/** A table without borders. In wide tables, a long cell shifts the later cells of its own line. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const count = Math.max(0, ...rows.map(({ length }) => length))
   const all = Array.from({ length: count }, (_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
@@ -46,7 +51,7 @@ export function columns(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** Without the addition where there is no room for it. @param indent columns before the text */
+/** The text with the addition, if there is room for it. @param indent columns before the text */
 export function onOneLine(text: string, addition: string, indent = 0): string {
   return indent + text.length + addition.length <= COLUMNS ? text + addition : text
 }
@@ -57,15 +62,16 @@ export function isOnScreen(text: string): boolean {
 
 interface ScreenSection {
   readonly title: string
-  /** Each of one line or more. */
+  /** The items, each of one or more lines. */
   readonly items: readonly string[]
 }
 
 /**
- * Sections with as many of their items as fit; each has one at least. The first sections get more room.
+ * Sections with as many of their items as fit, and at least one each. The first sections get more room.
  *
- * @param most items of a section @param reserved lines of other text
- * @param rest stands for the items that are left out
+ * @param most the most items of a section
+ * @param reserved the number of lines of other text
+ * @param rest the text for the omitted items
  */
 export function fitted(
   sections: readonly ScreenSection[],
@@ -102,13 +108,14 @@ export interface Findings {
   readonly items: readonly { readonly group: string; readonly line: string }[]
 }
 
-/** Lines of a group, from the best view of few groups to the least of many. */
+/** The numbers of lines of a group, from the best view of few groups to the shortest view of many. */
 const EXAMPLES = [20, 10, 5, 3, 2, 1]
 
 /**
- * Many findings on one screen: sections of groups, the largest first, each with some examples.
+ * Many findings on one screen: sections of groups, the largest group first, each with some examples.
  *
- * @param end lines behind the groups @param reserved lines of other text on the screen
+ * @param end lines after the groups
+ * @param reserved the number of lines of other text on the screen
  */
 export function groupsOnScreen(sections: readonly Findings[], end: readonly string[], reserved = 0): string {
   const views = EXAMPLES.map((most) => sections.map((each) => sectionOf(each, most)))
@@ -134,7 +141,7 @@ function sectionOf({ title, items }: Findings, most: number): ScreenSection {
   return { title: `${title} (${items.length})`, items: shown }
 }
 
-/** `1 route`, `2 routes`. */
+/** A count with its noun: `1 route`, `2 routes`. */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

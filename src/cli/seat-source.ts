@@ -1,4 +1,4 @@
-/** The Seats that a question is about: those of a tenant in the store, or those of a file. And all that a store lists. */
+/** The Seats that a question is about, from the store or a file, and everything else that a store lists. */
 
 import type { Grant, ListedSeat, Listing, Page, Store, User } from '../../seats-admin/index.ts'
 import type { ApiKey } from '../../seats-admin/model/api-key.ts'
@@ -17,11 +17,16 @@ import { loadWithTables } from './load-tables.ts'
 
 interface SeatOptions {
   readonly tenant: string | undefined
-  /** A file. */
+  /** The path of a file with Seats. */
   readonly seats: string | undefined
 }
 
-/** @param configFile whose store has the Seats @returns null where neither a tenant nor a file is given */
+/**
+ * The Seats of a tenant.
+ *
+ * @param configFile the configuration whose store has the Seats
+ * @returns null if neither a tenant nor a file is named
+ */
 export async function grantingSeats(
   { tenant, seats: file }: SeatOptions,
   configFile: string,
@@ -38,7 +43,12 @@ export async function grantingSeats(
   return withStore(config, terminal, (store) => Array.fromAsync(seatsOf(store, id), grantingSeat(id)))
 }
 
-/** @param tenant that is named beside the file; undefined: none @throws ConfigError, CommandFailed where it is another one */
+/**
+ * The Seats of a file.
+ *
+ * @param tenant the tenant that the user names besides the file
+ * @throws ConfigError, or CommandFailed if the file has Seats of another tenant
+ */
 export async function readSeatsOf(
   tenant: string | undefined,
   file: string,
@@ -50,7 +60,7 @@ export async function readSeatsOf(
   return seatsFile
 }
 
-/** As many Seats of a tenant have the same permissions, these share one set. */
+/** Makes Seats that share sets: many Seats of a tenant have the same permissions. */
 function grantingSeat(tenant: string): (seat: SeatInput) => GrantingSeat {
   const shared = new Map<string, ReadonlySet<string>>()
   return ({ name, permissions }) => {
@@ -96,17 +106,17 @@ async function* every<V>(list: (page: Page) => Promise<Listing<V>>): AsyncGenera
   }
 }
 
-/** Whom a question about access is about: a tenant of the store, or a file with Seats. */
+/** The subject of a question about access: a tenant of the store, or a file with Seats. */
 export interface OpenHolders {
   readonly config: Config
   readonly table: RouteTable
   readonly tenant: TenantConfig
   readonly lists: Holders
-  /** The Seats: a store, or those of the file. */
+  /** The Seats: a store, or the Seats of the file. */
   readonly source: Store | readonly SeatInput[]
 }
 
-/** A file with Seats needs neither variables nor a store. Where there is no store yet, a note says so. */
+/** Opens the subject of a question. A file needs no variables. If a store is missing, a note says so. */
 export async function withHolders<R>(
   { config: configFile, tenant: named, seats: file }: SeatOptions & { readonly config: string },
   terminal: Terminal,
@@ -124,11 +134,11 @@ export async function withHolders<R>(
   )
 }
 
-/** A file has no position in a feed of changes. */
+/** A file has no position in the feed of changes. */
 const NOWHERE = { seq: 0, mark: 0 }
 const NONE = { data: [], hasMore: false, next: null }
 
-/** In one page: a file is in memory anyway. */
+/** The lists of a file, in one page: the file is in memory anyway. */
 function listsOf(seats: readonly SeatInput[]): Holders {
   return {
     async listSeats(tenant, { after, grant }) {
@@ -148,7 +158,7 @@ function grants({ spaces, permissions }: SeatInput, grant: Grant | null | undefi
   return inSpace && (permissions.includes(EVERY_PERMISSION) || permissions.includes(grant.permission))
 }
 
-/** A Seat of a file has no id. */
+/** A Seat of a file, which has no id. */
 function listed(
   { name, spaces, permissions }: SeatInput,
   tenant: string,

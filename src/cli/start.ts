@@ -58,26 +58,22 @@ export const start = defineCommand({
   },
 })
 
-/** @returns the configuration */
+/** Logs the warnings of a configuration. @returns the configuration */
 function logWarnings(loaded: Awaited<ReturnType<typeof loadWithTables>>, { logger }: Log): Config {
   for (const { place, message } of loaded.fileWarnings) logger.warn({ file: place.file }, message)
   for (const warning of loaded.config.openTelemetry.warnings) logger.warn(warning)
   return loaded.config
 }
 
-/** Recipients of the gateway's states. */
+/** The recipients of the gateway's states. */
 interface Observers {
-  /** Called once connections are accepted. */
+  /** A function that is called once connections are accepted. */
   readonly listening?: (addresses: Gateway['addresses']) => void
-  /** Names systemd's socket and the parent with whose end the gateway ends, if there are such. */
+  /** The environment, which may name systemd's socket, and the parent whose end also ends the gateway. */
   readonly env?: NodeJS.ProcessEnv
 }
 
-/**
- * Resolves when a signal has ended the gateway.
- *
- * @param load loads the configuration again
- */
+/** Runs the gateway. Resolves when a signal has ended it. @param load loads the configuration again */
 export async function runGateway(
   config: Config,
   log: Log,
@@ -94,7 +90,7 @@ export async function runGateway(
   service.starting(config.startupTimeout)
   const gateway = await Promise.race([startGateway(config, log), terminated])
   if (typeof gateway === 'string') {
-    // At once: nothing was served, and an interrupted start is safe.
+    // The process ends at once: nothing was served, and an interrupted start is safe.
     log.logger.info(cause(gateway), 'ended before listening')
     await log.close()
     process.exit(0)
@@ -192,7 +188,7 @@ function startReloading(gateway: Gateway, first: Config, { log, load, service }:
   }
 }
 
-/** Of the tables before and after a reload, and of the candidate tables. */
+/** The hashes of the tables before and after a reload, and of the candidate tables. */
 function hashesOf(before: Config, { hash, shadow }: Config) {
   const tables = { config_before: before.hash, config: hash }
   return shadow === null ? tables : { ...tables, shadow: shadow.hash }
@@ -202,13 +198,10 @@ function address({ address: host, port, family }: { address: string; port: numbe
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/**
- * Milliseconds within which a repeated signal is the same one: npm passes Ctrl-C on to a process that received it
- * itself.
- */
+/** The time in ms in which a repeated signal is the same one: npm passes on Ctrl-C, as the terminal does. */
 const SAME_SIGNAL = 1000
 
-/** Milliseconds between two looks at the parent. */
+/** The time in ms between two checks of the parent. */
 const LOOK_EVERY = 1000
 
 /** What ends the gateway: a signal, or the end of the npm that started it. */
@@ -219,9 +212,9 @@ function cause(end: End) {
 }
 
 /**
- * A second signal ends the process at once; npm's end is no second one, as Ctrl-C reaches npm too.
+ * Waits for the end. A second signal ends the process at once; npm's end is no signal, as Ctrl-C reaches npm too.
  *
- * @param parent the process id of npm, of its shell or of `seatgate.js`, with whose end the gateway ends; left out: no other process
+ * @param parent the process id of npm, its shell or `seatgate.js`, whose end also ends the gateway; undefined: none
  */
 function termination({ SEATGATE_PARENT: parent }: NodeJS.ProcessEnv): Promise<End> {
   return new Promise((resolve) => {
@@ -263,10 +256,10 @@ function warnOfNode({ logger }: Log): void {
   if (shortage !== null) logger.warn({ node: process.version, missing: shortage.missing }, shortage.message)
 }
 
-/** Store, Redis, logs, listeners and runtime; and connections that are being refused. */
+/** The files of store, Redis, logs, listeners and runtime; and the connections that are being refused. */
 const OWN_FILES = 100 + 256
 
-/** The soft limit, which Node.js raises to the hard one; null: the system does not report it. */
+/** The soft limit of open files, which Node.js raises to the hard one; null if it is unknown. */
 function openFilesAllowed(): number | null {
   try {
     const limit = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

@@ -1,10 +1,10 @@
-/** One line on a terminal that says how far a command is. Anywhere else nothing is written. */
+/** One line on a terminal that shows the progress of a command. Other outputs get nothing. */
 
 import { performance } from 'node:perf_hooks'
 
-/** ms between two states. */
+/** The time in ms between two updates. */
 const EVERY = 250
-/** Erases the line (ECMA-48, EL) and returns to its beginning. */
+/** The sequence that erases the line (ECMA-48, EL) and returns to its beginning. */
 const ERASE = '\r\x1b[K'
 
 export class StatusLine {

@@ -1,4 +1,4 @@
-/** The route tables that a command compares or asks: those of a configuration file, of its folder, or of a revision. */
+/** The route tables for a command: from a configuration file, its folder, or a git revision. */
 
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
@@ -14,11 +14,13 @@ import { loadWithTables } from './load-tables.ts'
 const SIDE = /^(?<shadow>shadow:)?(?:git:(?<revision>[^:]+)(?::(?<path>.+))?|(?<own>.*))$/s
 
 /**
- * Without variables of the environment: tables of another revision, or of another installation, are read as well.
+ * Reads tables without variables of the environment, as they may be of another revision or another
+ * installation.
  *
- * @param text a configuration file, its folder, or `git:REV`, perhaps with `:PATH`; behind `shadow:` for its candidate tables
- * @returns with the configuration file; that of the working directory in place of a revision's
- * @throws ConfigError with its faults
+ * @param text a configuration file, its folder, or `git:REV`, optionally with `:PATH`; `shadow:` before it
+ *   selects the candidate tables
+ * @returns the tables and the configuration file; for a revision, the file is that of the working directory
+ * @throws ConfigError with the faults of the configuration
  */
 export async function readTables(text: string): Promise<{ readonly tables: Tables; readonly file: string }> {
   const { shadow, revision, path = CONFIG.default, own = '' } = SIDE.exec(text)?.groups ?? {}
@@ -44,7 +46,7 @@ async function compiled(
   return tablesOf(config, shadow)
 }
 
-/** @param prefix `shadow:`, where it stands before the path */
+/** The file that the user names. @param prefix `shadow:`, if it precedes the path */
 async function fileOf(path: string, prefix = ''): Promise<string> {
   const stats = await stat(path).catch(() => null)
   if (stats === null && (await isRevision(path.split(':')[0] ?? '')))
@@ -56,7 +58,7 @@ async function fileOf(path: string, prefix = ''): Promise<string> {
 
 const run = promisify(execFile)
 
-/** Bytes of one file, and of the list of all files. */
+/** The most bytes of one file, and of the list of all files. */
 const MAX_OUTPUT = 256 * 1024 * 1024
 
 /** A file of a revision. */
@@ -67,13 +69,14 @@ interface Entry {
 }
 
 /**
- * Does the work on a configuration as git has it at a revision, in a temporary folder. Only the configuration file and the
- * files that its `routes` and `shadow.routes` name are written.
+ * Runs the work on the configuration of a git revision, in a temporary folder. Only the configuration file
+ * and the files that its `routes` and `shadow.routes` name are written.
  *
- * @param revision as git reads it: a branch, a tag, a commit
+ * @param revision a name that git accepts: a branch, a tag, a commit
  * @param path of the configuration file, relative to the working directory
- * @param work is given the absolute path of the file, and what makes a path as messages have it: `git:main:routes/a.yaml`
- * @throws CommandFailed where git, the revision or the file is missing
+ * @param work gets the absolute path of the file, and a function for paths in messages, such as
+ *   `git:main:routes/a.yaml`
+ * @throws CommandFailed if git, the revision or the file is missing
  */
 async function atRevision<R>(
   revision: string,
@@ -102,7 +105,7 @@ async function atRevision<R>(
   }
 }
 
-/** git ended with another exit code than 0. */
+/** git has ended with an exit code other than 0. */
 class GitFailed extends CommandFailed {}
 
 async function git(...args: readonly string[]): Promise<string> {
@@ -116,7 +119,7 @@ async function git(...args: readonly string[]): Promise<string> {
   }
 }
 
-/** Whether git has a commit of this name here; false also where git or a repository is missing. */
+/** Whether git has a commit of this name here; false if git or a repository is missing. */
 async function isRevision(text: string): Promise<boolean> {
   return commitOf(text).then(
     () => true,
@@ -150,7 +153,7 @@ function content({ object }: Entry): Promise<string> {
   return git('cat-file', 'blob', object)
 }
 
-/** Without those that have faults: loading the configuration reports them. */
+/** The patterns of route tables. Faulty ones are left out: loading the configuration reports them. */
 function routePatterns(text: string): string[] {
   const { contents } = parseDocument(text)
   if (!isMap(contents)) return []
@@ -174,10 +177,7 @@ interface Writing {
   readonly written: Set<Entry>
 }
 
-/**
- * Writes a file of a revision, once. A link is written with the file that it leads to: a table that two names lead to counts
- * once.
- */
+/** Writes a file of a revision once, a link with its target: a table under two names counts once. */
 async function write(entry: Entry, to: Writing): Promise<void> {
   if (to.written.has(entry)) return
   to.written.add(entry)

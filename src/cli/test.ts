@@ -59,7 +59,7 @@ export const test = defineCommand({
     const files = await filesOf(positionals)
     const { config, table } = await loadWithTables(values.config, null)
     const tables = tablesOf(config, table)
-    /** Opened for the first policy without Seats of its own. */
+    /** The store, which is opened for the first policy without Seats of its own. */
     let store = null as Store | null
     const storedSeats = async (tenant: string) => {
       store ??= await openExistingStore(await loadConfig(values.config, terminal.env), terminal)
@@ -99,7 +99,7 @@ function percentOf(text: string | undefined): number | null {
   throw new UsageError(`--min-coverage "${text}" is not a number from 0 to 100`)
 }
 
-/** The shell has expanded patterns that were not quoted. */
+/** The files of the patterns. The shell has expanded patterns without quotes. */
 async function filesOf(positionals: readonly string[]): Promise<string[]> {
   const all: string[] = []
   for (const each of positionals) {
@@ -111,7 +111,7 @@ async function filesOf(positionals: readonly string[]): Promise<string[]> {
   return [...new Set(all)]
 }
 
-/** Built-in routes aside; `unreached` has ids. */
+/** The coverage of the routes, without the built-in ones; `unreached` has ids. */
 function coverageOf(routes: readonly Route[], results: readonly PolicyResult[]) {
   const own = routes.filter(({ place }) => place !== null)
   const unreached = own.filter((route) => !results.some(({ reached }) => reached.has(route)))
@@ -122,12 +122,12 @@ function coverageOf(routes: readonly Route[], results: readonly PolicyResult[]) 
   }
 }
 
-/** One case or assertion. */
+/** The result of one case or assertion. */
 interface Line {
   readonly file: string
   readonly line: number
   readonly name: string
-  /** Null: it passes. */
+  /** The fault; null if it passes. */
   readonly failure: string | null
 }
 

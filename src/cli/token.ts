@@ -53,12 +53,12 @@ export const token = defineCommand({
 })
 
 /**
- * Mints the token of a sign-in whose provider names these Seats. `iat` is taken before the Seats are read, so that a
- * name given up since then does not count.
+ * Mints the token of a sign-in whose provider names these Seats. `iat` is taken before the Seats are read, so
+ * that a name that is given up in the meantime does not count.
  *
- * @param options `lifetime` in ms: that of the tenant's tokens where it is left out; `spacesOfUnknown`: the spaces in which the token
- * names an unknown Seat
- * @throws CommandFailed on an unknown name, unless `spacesOfUnknown` is given
+ * @param options `lifetime` in ms, by default that of the tenant's tokens; `spacesOfUnknown`: the spaces in
+ *   which the token names an unknown Seat
+ * @throws CommandFailed for an unknown name, unless `spacesOfUnknown` is present
  */
 export async function mintForSeats(
   store: Pick<Store, 'seatByName' | 'listSeats'>,

@@ -78,7 +78,7 @@ export const blockUser = defineCommand({
   },
 })
 
-/** @throws CommandFailed for an email address that no known user has: a block of it would block no token */
+/** The `sub` of a user. @throws CommandFailed for an unknown address, whose block would block no token */
 async function subOf(gateway: Gateway, subOrAddress: string, terminal: Terminal): Promise<string> {
   const user = await findUser(gateway, subOrAddress)
   if (user !== null) return user.sub

@@ -162,7 +162,7 @@ export const verify = defineCommand({
   },
 })
 
-/** Requests fail as soon as the signal is aborted. */
+/** The same gateways; requests fail as soon as the signal is aborted. */
 function endingWith(
   reached: Reached,
   signal: AbortSignal,
@@ -170,7 +170,7 @@ function endingWith(
   return { ...reached, shared: { ...reached.shared, signal } }
 }
 
-/** Signals that end the command: the first deletes what was made, the second leaves it. */
+/** Handles the signals that end the command: the first deletes what was made, the second leaves it. */
 function watchSignals(terminal: Terminal) {
   const [first, second] = [new AbortController(), new AbortController()]
   const handle = () => {
@@ -194,7 +194,7 @@ function reportOf({ run, record, left, ended, report: totals }: VerificationResu
   return { run, result, why, ...report, left }
 }
 
-/** A check that checked nothing is none. */
+/** Why a run proves nothing; null if it does. A check without reads and writes must not pass. */
 function nothingChecked({ reads, writes, places, histories }: VerificationResult['report']): string | null {
   if (writes < 2) return 'it checked nothing: hardly any write was answered with 2xx'
   const unread = places.filter((place) => place.reads === 0).map(({ place }) => place)
@@ -220,7 +220,7 @@ function addressesOf(texts: readonly string[] | undefined, terminal: Terminal): 
   return urls
 }
 
-/** Each once. */
+/** The ids of sessions, each once. */
 function sessionsOf(ids: readonly string[], hasSecret: boolean): string[] {
   const strange = ids.find((id) => !isSessionId(id))
   if (strange !== undefined) throw new UsageError(`--end-session "${strange}" is not the id of a session`)
@@ -229,7 +229,7 @@ function sessionsOf(ids: readonly string[], hasSecret: boolean): string[] {
   return [...new Set(ids)]
 }
 
-/** A key of an environment variable does not stand in the list of processes. */
+/** The key, or the value of the variable that the option names: arguments stand in the list of processes. */
 function keySource(text: string | undefined, { env }: Terminal): string | undefined {
   if (text === undefined || text === '-' || text.startsWith('sk_')) return text
   const value = /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) ? env[text] : undefined

@@ -1,4 +1,4 @@
-/** `seatgate who-can`: the Seats that grant a request or a permission, and the API keys and users that hold one. */
+/** `seatgate who-can`: the Seats that grant a request or a permission, and who holds one of them. */
 
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
@@ -32,7 +32,7 @@ import { names } from './remote/list-output.ts'
 import { plural, fold } from './screen.ts'
 import { EVERYTHING, withHolders } from './seat-source.ts'
 
-/** Exit code: the gateway answers the request with 404 or 405. */
+/** The exit code if the gateway answers the request with 404 or 405. */
 const NO_ROUTE = 3
 
 export const whoCan = defineCommand({
@@ -113,17 +113,17 @@ async function* pagesOf(
   }
 }
 
-/** Printed one by one: a tenant may have a million Seats. */
+/** Pages of holders, which are printed one by one: a tenant may have a million Seats. */
 type Pages = AsyncIterable<readonly Holder[]>
 
-/** In the order of the pages. */
+/** The kinds of holders, in the order of the pages. */
 const LISTS = [
   ['seat', 'seats', 'Seats'],
   ['api-key', 'api_keys', 'API keys'],
   ['user', 'users', 'Users, by their latest sign-in'],
 ] as const
 
-/** One JSON object, a line for each item. */
+/** One JSON object, with a line for each item. */
 async function* holdersAsJson(head: ReturnType<typeof questionView>, pages: Pages): AsyncGenerator<string> {
   let open = 0
   let first = true
@@ -180,7 +180,7 @@ function heading({ method, host, path, route, permission }: Question): string {
   return `${route.id} (${place}) ${FREE[permission] ?? `requires ${permission}`}`
 }
 
-/** Names on one line. */
+/** The most names on one line. */
 const MOST_NAMES = 5
 
 function lineOf({ kind, view }: Holder, anySpace: boolean): string {

@@ -1,4 +1,4 @@
-/** Whether `seatgate check` accepts the entries of a table that is not written yet. */
+/** Whether `seatgate check` accepts the entries of a table before it is written. */
 
 import type { RouteEntry } from '../../config/config.ts'
 import type { Fault } from '../../config/faults.ts'
@@ -13,26 +13,29 @@ import { type ImportedEntry, requestKey } from './operation-entries.ts'
 import { leftOut, type Remark } from './operations.ts'
 import type { OpenApiTable } from './table-text.ts'
 
-/** What the configuration says beside the table. */
+/** The configuration around the table. */
 export interface Surroundings {
   readonly context: RouteContext
-  /** Of the other tables. */
+  /** The entries of the other tables. */
   readonly entries: readonly RouteEntry[]
   readonly upstreams: Upstreams
-  /** Where the gateway's own endpoints are. */
+  /** The gateway's own endpoints. */
   readonly builtIn: readonly Route[]
   readonly apiHosts: readonly string[] | null
 }
 
 /**
- * @param file the path of the table to display @param text its content
- * @returns the reasons of `check` by `requestKey` of what the table writes, and warnings
+ * The result of `check` for a table.
+ *
+ * @param file the path of the table for display
+ * @param text its content
+ * @returns the reasons of refusals by `requestKey`, and warnings
  */
 export function acceptanceOf(file: string, text: string, surroundings: Surroundings) {
   const { context, entries: others, upstreams, builtIn, apiHosts } = surroundings
   const { document, root } = openDocument(file, { text }, routesFile.schema, {})
   const { entries } = buildRoutes(document, root, context)
-  // Behind the others: an entry that is there already is not the one to leave out.
+  // Its entries follow the others: an existing entry is not the one to leave out.
   const { faults, warnings } = compileTable([...others, ...entries], upstreams, builtIn, apiHosts)
   const reasons = new Map([...document.faults, ...faults].map((fault) => [placeOf(fault), fault.message]))
   const refused = entries.flatMap((entry) => {
@@ -49,10 +52,12 @@ function placeOf({ place: { file, line, column } }: Pick<Fault, 'place'>): strin
 }
 
 /**
- * Leaves out what `check` refuses, with a remark on each. The warnings are those of the table with the other entries.
+ * Leaves out what `check` refuses, with a remark on each. The warnings are those of the table with the other
+ * entries.
  *
- * @param file the path of the table to display @param table that is there; null: it is new
- * @param textOf the table with these entries
+ * @param file the path of the table for display
+ * @param table the existing table; null: it is new
+ * @param textOf the text of the table with these entries
  */
 export function acceptedEntries(
   file: string,
@@ -69,7 +74,7 @@ export function acceptedEntries(
     const added = new Set((table?.drift(entries).missing ?? entries).map(({ at }) => at))
     const reasonFor = (entry: ImportedEntry): string | null => {
       const reason = refused.get(keyIn(entry)) ?? null
-      // Other faults of an entry that is there are for a person to correct.
+      // A person must correct other faults of an existing entry.
       return added.has(entry.at) || reason?.endsWith(COLLISION) === true ? reason : null
     }
     const wrong = entries.filter((each) => reasonFor(each) !== null)
@@ -79,7 +84,7 @@ export function acceptedEntries(
   }
 }
 
-/** The operation stands before it already. */
+/** The reason without the operation, which precedes it. */
 function shortened(reason: string): string {
   return reason.replace(/^[A-Z-]+ \S*\/\S*: /, '')
 }

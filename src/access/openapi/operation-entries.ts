@@ -11,20 +11,20 @@ export interface ImportedEntry {
   /** A pattern of a route table. */
   readonly path: string
   readonly permission: string
-  /** The permission is that of the description, by `x-seatgate-permission`. */
+  /** Whether the description sets the permission, by `x-seatgate-permission`. */
   readonly isFixed: boolean
-  /** Why a person should look at it; '' where there is no reason. */
+  /** The reason for a review by a person; '' if there is none. */
   readonly review: string
-  /** One line. */
+  /** The summary, on one line. */
   readonly summary: string
-  /** Of its operation: keys from the root of the description. */
+  /** The place of the operation, as keys from the root of the description. */
   readonly at: readonly string[]
 }
 
 export const DEFAULT_TEMPLATE = '{resource}:{verb}'
 const PLACEHOLDERS = ['resource', 'verb', 'tag', 'operationId']
 
-/** @returns a sentence; null: the template is valid */
+/** The fault of a template. @returns a sentence; null: the template is valid */
 export function templateFault(template: string): string | null {
   const unknown = [...template.matchAll(/\{([^}]*)\}/g)].find(([, name = '']) => !PLACEHOLDERS.includes(name))
   if (unknown !== undefined)
@@ -37,9 +37,9 @@ export function templateFault(template: string): string | null {
 const REVIEW_OPEN = 'the description names no credential'
 
 /**
- * What can't be expressed is among the remarks.
+ * The entries, and remarks on what a table cannot express.
  *
- * @param upstream stands before the resource where the template makes a permission of the gateway itself
+ * @param upstream the prefix of the resource if the template makes a permission of the gateway itself
  */
 export function entriesOf(
   { operations, remarks }: Described,
@@ -48,7 +48,7 @@ export function entriesOf(
 ): { entries: ImportedEntry[]; remarks: Remark[] } {
   const entries = new Map<string, Candidate>()
   const all = [...remarks]
-  /** Parameter → the operations that have it. Some descriptions have hundreds of them. */
+  /** The operations of each parameter. Some descriptions have hundreds of them. */
   const narrowed = new Map<string, Operation[]>()
   for (const operation of operations) {
     const { at } = operation
@@ -95,17 +95,17 @@ function narrowedRemark(segment: string, { at }: Operation, others: number): Rem
 
 interface Candidate extends Pick<ReadTemplate, 'guesses' | 'narrowed'> {
   readonly entry: ImportedEntry
-  /** Another entry for the same requests of the table. The service has them apart, with another permission. */
+  /** Another entry for the same requests of the table; the service tells them apart. */
   twin?: ImportedEntry
 }
 
-/** A service tells `{id:[0-9]+}` from `{name}`. It does not tell two parameters without a pattern apart. */
+/** Whether two entries are one: a service tells `{id:[0-9]+}` from `{name}`, but not `{id}`. */
 function areOne(one: Candidate, other: Candidate): boolean {
   const isGuess = one.guesses.length + other.guesses.length > 0
   return !isGuess || one.entry.permission === other.entry.permission
 }
 
-/** `ANY` would serve the methods of operations that are left out, with a permission that is not theirs. */
+/** Drops entries for `ANY` that would serve operations that are left out, with another permission. */
 function withoutUnsafeAny(
   entries: readonly ImportedEntry[],
   remarks: readonly Remark[],
@@ -123,12 +123,12 @@ function withoutUnsafeAny(
   }
 }
 
-/** Equal for entries that match the same requests. */
+/** A key that is equal for entries that match the same requests. */
 export function requestKey({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`
 }
 
-/** The entry of GET serves HEAD. */
+/** Drops entries for HEAD, which the entry of GET serves. */
 function withoutHead(entries: readonly ImportedEntry[]): ImportedEntry[] {
   const gets = new Map(entries.filter(({ method }) => method === 'GET').map((each) => [each.path, each]))
   return entries.filter(
@@ -169,7 +169,7 @@ function permissionOf(operation: Operation, path: string, template: string, upst
     operationId: operationId ?? `${method}-${resource}`,
   }
   const made = template.replace(/\{([^}]*)\}/g, (_, name: string) => plainName(values[name] ?? ''))
-  // A resource without a placeholder is meant as it is written.
+  // A resource without a placeholder is kept as it is written.
   const isMade = /^[^:]*\{/.test(template)
   return isMade && isOwnPermission(made) ? `${upstream}.${made}` : made
 }
@@ -187,7 +187,7 @@ function verbOf(method: string, path: string): string {
   return verbs[method] ?? method.toLowerCase()
 }
 
-/** Only characters that a permission has. */
+/** The text with only the characters of a permission. */
 function plainName(text: string): string {
   return text.trim().replace(/[^A-Za-z0-9._-]+/g, '-') || 'x'
 }

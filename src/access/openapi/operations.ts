@@ -1,40 +1,40 @@
-/** The operations of an OpenAPI description (3.0, 3.1, 3.2) or of Swagger 2, as far as a route table needs them. */
+/** The operations of an OpenAPI (3.0, 3.1, 3.2) or Swagger 2 description, with what a route table needs. */
 
 import type { Description } from './description.ts'
 
 export interface Operation {
-  /** In upper case; `ANY`: those that the path has no operation for. */
+  /** The method in upper case; `ANY` stands for those without an operation of the path. */
   readonly method: string
-  /** As written, behind the path of its server. */
+  /** The path as written, after the path of its server. */
   readonly path: string
-  /** Keys from the root, by which a reader finds it. */
+  /** The place, as keys from the root. */
   readonly at: readonly string[]
   readonly operationId: string | null
   readonly tag: string | null
   readonly summary: string
-  /** `x-seatgate-permission`, whatever it holds; undefined: none. */
+  /** The value of `x-seatgate-permission`; undefined if there is none. */
   readonly permission: unknown
-  /** The description says that it needs no credential. */
+  /** Whether the description says that it needs no credential. */
   readonly isOpen: boolean
-  /** Names of parameters that contain slashes. */
+  /** The names of parameters that contain slashes. */
   readonly multiSegment: ReadonlySet<string>
 }
 
-/** What a table can't express, or what a reader should look at. */
+/** What a table cannot express, or what a person should review. */
 export interface Remark {
-  /** Keys from the root, by which a reader finds it. */
+  /** The place, as keys from the root. */
   readonly at: readonly string[]
   readonly message: string
-  /** The table does not have it. */
+  /** Whether the table lacks it. */
   readonly isLeftOut: boolean
 }
 
-/** @param reason of what the table does not have */
+/** A remark on what is left out. @param reason the reason */
 export function leftOut(at: readonly string[], reason: string): Remark {
   return { at, message: `left out: ${reason}`, isLeftOut: true }
 }
 
-/** As `METHOD /path`, where it is about an operation. */
+/** The name of a remark: `METHOD /path` if it is about an operation. */
 export function remarkName({ at }: Pick<Remark, 'at'>): string {
   const [first = '', key, ...rest] = at
   if (first !== 'paths' || key === undefined) return at.join('.')
@@ -57,19 +57,21 @@ type Json = Readonly<Record<string, unknown>>
 const PERMISSION = 'x-seatgate-permission'
 
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace', 'query']
-/** `x-amazon-apigateway-any-method` and its like: an operation for the methods that the path has no operation for. */
+/** Operations for the methods without one of the path, such as `x-amazon-apigateway-any-method`. */
 const ANY_METHOD = /^x-(?:.*-)?any-method$/
 const EXTENSION = /^x-/
-/** Fields of a path that a table has no use for. */
+/** The fields of a path that a table ignores. */
 const READ = new Set(['summary', 'description', 'servers', 'parameters', PERMISSION])
-/** What OpenAPI 3.1 lets stand beside a reference. */
+/** The fields that OpenAPI 3.1 permits next to a reference. */
 const BESIDE = new Set(['$ref', 'summary', 'description'])
-/** References in a row. */
+/** The most references in a row. */
 const MAX_HOPS = 8
 
 /**
+ * Reads a description.
+ *
  * @param document the parsed file
- * @param twice keys from the root of members that the text has twice
+ * @param twice the repeated members of the text, as keys from the root
  * @throws NotADescription
  */
 export function readOperations(document: unknown, twice: Description['twice'] = []) {
@@ -92,7 +94,7 @@ export function readOperations(document: unknown, twice: Description['twice'] = 
   return { title, operations: reader.operations, remarks: reader.remarks }
 }
 
-/** YAML reads `3.0` without quotes as the number 3. */
+/** The version as text. YAML reads `3.0` without quotes as the number 3. */
 function versionOf(version: unknown): string {
   return typeof version === 'number' && Number.isInteger(version) ? `${version}.0` : String(version ?? '')
 }
@@ -102,7 +104,7 @@ class Reader {
   readonly remarks: Remark[] = []
   readonly #root: Json
   readonly #base: string
-  /** As JSON. */
+  /** The repeated members, as JSON. */
   readonly #twice: ReadonlySet<string>
 
   constructor(root: Json, twice: Description['twice']) {
@@ -126,7 +128,7 @@ class Reader {
     }
   }
 
-  /** Whatever a path says beside its operations and is not read. */
+  /** Remarks on a field of a path that is not read. */
   #remarkField(at: readonly string[], value: unknown): void {
     const field = at.at(-1) ?? ''
     if (READ.has(field)) return
@@ -169,7 +171,7 @@ class Reader {
     }
     if (security.some((each) => Object.keys(mapOf(each)).length === 0))
       this.#remark(at, 'the credential is optional: the entry requires one')
-    // Which of two counts depends on the reader.
+    // Readers differ in which of two members counts.
     const places = [['security'], at.slice(0, 1), at.slice(0, 2), at, [...at, 'security']]
     return security.length === 0 && !places.some((each) => this.#twice.has(JSON.stringify(each)))
   }
@@ -183,7 +185,7 @@ class Reader {
     return new Set(names)
   }
 
-  /** The path of the first server; Swagger 2 has `basePath`. Without a final slash. */
+  /** The path of the first server, without a final slash; Swagger 2 has `basePath`. */
   #baseOf(holder: Json, at: readonly string[]): string {
     const servers = holder['servers']
     const holders = Array.isArray(servers) ? servers.map(mapOf) : []
@@ -205,7 +207,7 @@ class Reader {
     return first
   }
 
-  /** Follows a local reference; null where there is nothing to take. */
+  /** Follows local references; null if there is no map at the end. */
   #resolved(node: unknown, at: readonly string[]): Json | null {
     let value = node
     for (let hops = 0; hops < MAX_HOPS; hops++) {
@@ -229,7 +231,7 @@ class Reader {
     return null
   }
 
-  /** Readers differ about fields beside a reference, so they are not read. */
+  /** Remarks on fields next to a reference, which are not read, as readers differ about them. */
   #remarkBeside(holder: Json, at: readonly string[]): void {
     for (const field of Object.keys(holder)) {
       const isOurs = field === PERMISSION || ANY_METHOD.test(field)
@@ -247,26 +249,26 @@ class Reader {
   }
 }
 
-/** Whether the table depends on a member that a text has twice. */
+/** Whether the table depends on a repeated member. */
 function decides([first = '', second]: readonly string[]): boolean {
   if (first === 'components') return second === undefined || second === 'pathItems'
   return ['paths', 'security', 'servers', 'basePath', 'openapi', 'swagger'].includes(first)
 }
 
-/** Swagger descriptions often have no summary, but a description of one sentence or more. */
+/** A summary. Swagger descriptions often have none, but a description of one sentence or more. */
 function summaryOf({ summary, description, operationId }: Json): string {
   const [sentence] = (textOrNull(description) ?? '').trim().split(/(?<=\.)\s|\n/)
   return textOrNull(summary) || sentence || textOrNull(operationId) || ''
 }
 
-/** With the defaults of its variables. */
+/** The address with the defaults of its variables. */
 function serverAddress({ url, variables }: Json): string {
   return (textOrNull(url) ?? '').replace(/\{([^}]*)\}/g, (_, name: string) =>
     String(mapOf(mapOf(variables)[name])['default'] ?? ''),
   )
 }
 
-/** Names in the path of variables with more than one value. A table has paths of one value alone. */
+/** The variables in the path with more than one value. A table has paths of one value only. */
 function openVariables({ url, variables }: Json): string[] {
   const names = [...serverPath(textOrNull(url) ?? '').matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
   return names.filter((name) => {
@@ -275,7 +277,7 @@ function openVariables({ url, variables }: Json): string[] {
   })
 }
 
-/** Without a final slash. A relative address (RFC 3986, section 4.2) counts from `/`, as the description's own is not known. */
+/** The path without a final slash. A relative one (RFC 3986, section 4.2) counts from `/`. */
 function serverPath(address: string): string {
   const path = address.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, '').replace(/[?#].*$/, '')
   const segments = path.split('/').filter((each) => each !== '.')

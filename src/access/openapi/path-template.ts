@@ -1,40 +1,44 @@
 /**
- * Path templates of descriptions → patterns of a route table. OpenAPI knows `{name}` alone, which is one segment. Generators
- * also write the templates of their framework, whose parameters have patterns, types or several segments.
+ * Path templates of descriptions as patterns of a route table. OpenAPI defines `{name}` alone, which is one
+ * segment. Generators also write the templates of their framework, whose parameters have patterns, types or
+ * several segments.
  */
 
 export interface ReadTemplate {
-  /** The pattern of a route table. A part that is no parameter of its own segment stays as it is, which a table refuses. */
+  /** The pattern of a table. A parameter within a segment stays as it is, which a table refuses. */
   readonly pattern: string
-  /** What the pattern does not express of the template. */
+  /** The parts of the template that the pattern does not express. */
   readonly guesses: readonly string[]
-  /** Parameters that the description says to contain slashes, and the pattern has as one segment. */
+  /** The parameters with slashes, according to the description, that are one segment in the pattern. */
   readonly narrowed: readonly string[]
 }
 
-/** A name as in OpenAPI, without the syntax of any framework. */
+/** A name of OpenAPI, without the syntax of a framework. */
 const PLAIN = /^[\p{L}\p{N}_.$@ -]*(?<!\.\.\.)$/u
 const NAME = String.raw`[\w-]+(?:\.[\w-]+)*`
-/** One segment: `{name:[^/]+}` of gorilla/mux and JAX-RS, `{name=*}` of google.api.http. */
+/** A parameter of one segment: `{name:[^/]+}` of gorilla/mux and JAX-RS, `{name=*}` of google.api.http. */
 const SEGMENT = new RegExp(String.raw`^${NAME}(?:\s*:\s*\[\^/\]\+|=\*)$`)
 /**
- * The rest of the path: `{+name}` (RFC 6570), `{name+}` (API Gateway), `{name*}` (hapi), `{*name}`, `{**name}` (Spring,
- * ASP.NET), `{name...}` (Go, Ktor), `{name:.*}` (gorilla/mux, JAX-RS), `{name<.*>}` (Symfony), `{name=**}` (google.api.http).
+ * A parameter for the rest of the path: `{+name}` (RFC 6570), `{name+}` (API Gateway), `{name*}` (hapi),
+ * `{*name}`, `{**name}` (Spring, ASP.NET), `{name...}` (Go, Ktor), `{name:.*}` (gorilla/mux, JAX-RS),
+ * `{name<.*>}` (Symfony), `{name=**}` (google.api.http).
  */
 const REST = new RegExp(
   String.raw`^(?:(?:\+|\*{1,2})${NAME}|${NAME}(?:[+*]|\.{3}|\s*:\s*\.[*+]|<\.[*+]>|=\*\*))$`,
 )
 
 /**
- * @param multiSegment names of parameters that contain slashes, as the description says
- * @returns a sentence where the template has no meaning in a table
+ * Reads a template.
+ *
+ * @param multiSegment the names of parameters that contain slashes, according to the description
+ * @returns a sentence if the template has no meaning in a table
  */
 export function readTemplate(path: string, multiSegment: ReadonlySet<string>): ReadTemplate | string {
   const used = new Set<string>()
   const guesses: string[] = []
   const narrowed: string[] = []
   const segments = splitOutsideBraces(path)
-  // One segment for some frameworks, the rest of the path for others.
+  // Frameworks differ: one segment, or the rest of the path.
   if (segments.includes('*'))
     return '* is no parameter in a description: the rest of the path is written {name+}, one segment {name}'
   const written = segments.map((segment, index) => {
@@ -45,7 +49,7 @@ export function readTemplate(path: string, multiSegment: ReadonlySet<string>): R
     }
     const isRest = multiSegment.has(name) || REST.test(name)
     if (isRest && index === segments.length - 1) return '*'
-    // A part of several segments, as in `{name=shelves/*}`, is in no single segment.
+    // A part of several segments, as in `{name=shelves/*}`, fits in no single segment.
     if (name.includes('/') && !SEGMENT.test(name)) return segment
     if (multiSegment.has(name)) narrowed.push(segment)
     else if (isRest)
@@ -59,7 +63,7 @@ export function readTemplate(path: string, multiSegment: ReadonlySet<string>): R
   return { pattern: written.join('/'), guesses, narrowed }
 }
 
-/** Patterns in braces may have slashes and braces. */
+/** Splits a path into segments. Patterns in braces may have slashes and braces. */
 function splitOutsideBraces(path: string): string[] {
   const segments: string[] = []
   let [from, depth] = [0, 0]
@@ -75,7 +79,7 @@ function splitOutsideBraces(path: string): string[] {
   return [...segments, path.slice(from)]
 }
 
-/** What is in the braces around a whole segment; null: it is no parameter. */
+/** The text in the braces around a whole segment; null if it is no parameter. */
 function parameterOf(segment: string): string | null {
   if (!/^\{[^]*\}$/.test(segment)) return null
   let depth = 0
@@ -87,7 +91,7 @@ function parameterOf(segment: string): string | null {
   return depth === 0 ? segment.slice(1, -1) : null
 }
 
-/** `:id` and `<int:id>` are parameters of frameworks. No request has `<` in its path (RFC 3986, section 3.3). */
+/** Guesses about `:id` and `<int:id>`, parameters of frameworks. No path has `<` (RFC 3986, section 3.3). */
 function guessesAbout(segment: string): string[] {
   return /^:\w|[<>]/.test(segment)
     ? [`${segment} counts as the text that it is: a parameter is written {name}`]

@@ -16,8 +16,9 @@ import { type ImportedEntry, oneLine, requestKey } from './operation-entries.ts'
 /**
  * A new table.
  *
- * @param source the description's file, as it was given @param title its title and version
- * @param accepts the code of a warning that it accepts as a whole, and why; null: none
+ * @param source the file of the description, as the user wrote it
+ * @param title its title and version
+ * @param accepts a warning code that the table accepts as a whole, and why; null: none
  */
 export function tableText(
   { source, title, upstream }: Readonly<Record<'source' | 'title' | 'upstream', string>>,
@@ -37,19 +38,19 @@ export function tableText(
   ].join('\n')
 }
 
-/** How a table differs from the description. Paths of entries are behind the table's prefix. */
+/** The differences between a table and a description. Paths of entries follow the table's prefix. */
 export type Drift = ReturnType<OpenApiTable['drift']>
 
 export class OpenApiTable {
   readonly #text: string
   readonly #document: Document
   readonly #routes: YAMLMap
-  /** It stands before the table's patterns in the paths of the description; '' for none. */
+  /** The prefix of the table's patterns in the paths of the description; '' if there is none. */
   readonly #prefix: string
-  /** By request. */
+  /** The entries by request. */
   readonly #written = new Map<string, Pair>()
 
-  /** @throws Error where the text is no route table */
+  /** Reads a table. @throws Error if the text is no route table */
   constructor(text: string) {
     this.#text = text
     this.#document = parseDocument(text, { stringKeys: true })
@@ -70,13 +71,13 @@ export class OpenApiTable {
     const entries = operations.filter(isInside).map((each) => this.#behindPrefix(each))
     const described = new Set(entries.map(requestKey))
     return {
-      // Operations without an entry.
+      // The operations without an entry.
       missing: entries.filter((entry) => !this.#written.has(requestKey(entry))),
-      // Operations whose path does not begin with the table's prefix.
+      // The operations whose path does not begin with the table's prefix.
       outside: operations.filter((each) => !isInside(each)),
-      // Entries without an operation, as the table writes them.
+      // The entries without an operation, as the table writes them.
       surplus: [...this.#written].filter(([key]) => !described.has(key)).map(([, { key }]) => textOf(key)),
-      // Entries with another permission than `x-seatgate-permission` says.
+      // The entries with another permission than `x-seatgate-permission` has.
       other: entries.flatMap((entry) => {
         const written = this.#permissionOf(entry)
         return !entry.isFixed || written === null || written === entry.permission ? [] : [{ entry, written }]
@@ -84,7 +85,7 @@ export class OpenApiTable {
     }
   }
 
-  /** Equal to that of the table's entry for these requests. */
+  /** The key of the table's entry for these requests. */
   keyOf(entry: ImportedEntry): string {
     return requestKey(this.#behindPrefix(entry))
   }
@@ -102,9 +103,10 @@ export class OpenApiTable {
   }
 
   /**
-   * Adds the missing entries, and sets the permissions that the description fixes. All else stays as it is written.
+   * Adds the missing entries, and sets the permissions that the description fixes. The rest of the text is
+   * kept.
    *
-   * @param prune takes out what `prunable` has
+   * @param prune removes what `prunable` has
    */
   updated(entries: readonly ImportedEntry[], { prune = false }: { readonly prune?: boolean } = {}): string {
     const drift = this.drift(entries)
@@ -114,18 +116,18 @@ export class OpenApiTable {
     const edits = [...changes, this.#addition(drift.missing), ...removals]
     const possible = edits.filter((edit) => edit !== null)
     if (possible.length === edits.length) return edited(this.#text, possible)
-    // It changes its document, and this table may be asked again.
+    // The rewriting changes its document, and this table may be asked again.
     return new OpenApiTable(this.#text).#rewritten(drift, surplus)
   }
 
-  /** Entries without an operation, as the table writes them, without those that others use by an alias. */
+  /** The entries without an operation, except those that others use by an alias. */
   prunable(entries: readonly ImportedEntry[]): string[] {
     const surplus = new Set(this.drift(entries).surplus)
     const pairs = [...this.#written.values()].filter(({ key }) => surplus.has(textOf(key)))
     return pairs.filter((pair) => !hasAnchor(pair)).map(({ key }) => textOf(key))
   }
 
-  /** Whole lines, with the comments that accept a warning there: they would accept it at the next entry. */
+  /** The removal of whole lines, with accepted warnings, which would count for the next entry. */
   #removal(key: string): Edit | null {
     const pair = [...this.#written.values()].find((each) => textOf(each.key) === key)
     const start = isNode(pair?.key) ? pair.key.range?.[0] : undefined
@@ -143,12 +145,12 @@ export class OpenApiTable {
     return { from, to: next < 0 ? this.#text.length : next + 1, text: '' }
   }
 
-  /** With its end. */
+  /** The end of a line, with its line end. */
   #lineBefore(offset: number): string {
     return this.#text.slice(this.#text.lastIndexOf('\n', offset - 2) + 1, offset)
   }
 
-  /** Null where the value stands in no place of its own. */
+  /** The edit of a permission; null if the value has no place of its own. */
   #edit(entry: ImportedEntry): Edit | null {
     const value = this.#written.get(requestKey(entry))?.value
     const written = isMap(value) ? value.get('permission', true) : value
@@ -157,13 +159,13 @@ export class OpenApiTable {
     return { from, to, text: quotedValue(entry.permission) }
   }
 
-  /** Lines behind the last entry. Null where the routes are no block of lines. */
+  /** The addition of lines after the last entry; null if the routes are no block of lines. */
   #addition(missing: readonly ImportedEntry[]): Edit | null {
     const last = this.#routes.items.at(-1)
     const ended = isNode(last?.value) ? last.value.range?.[1] : undefined
     const start = isNode(last?.key) ? last.key.range?.[0] : undefined
     if (ended === undefined || start === undefined || this.#routes.flow) return null
-    // That of a map is behind the end of its last line.
+    // The end of a map is that of its last line.
     const end = this.#text.slice(0, ended).trimEnd().length
     const line = this.#text.slice(this.#text.lastIndexOf('\n', start - 1) + 1, start)
     const indent = /^ */.exec(line)?.[0] ?? ''
@@ -173,7 +175,7 @@ export class OpenApiTable {
     return { from, to: from, text: lines.join('') }
   }
 
-  /** As a parser writes it: spaces and quotes may be others than before. */
+  /** The text as the YAML library writes it: spaces and quotes may change. */
   #rewritten({ missing, other }: Drift, surplus: readonly string[]): string {
     for (const key of surplus) this.#routes.delete(key)
     for (const { entry } of other) this.#set(entry)
@@ -213,13 +215,13 @@ function hasAnchor(pair: Pair): boolean {
   return isThere
 }
 
-/** The service does not see a prefix that is taken off, so its description does not have it. */
+/** The prefix that the service sees: a prefix that is removed is not in its description. */
 function servedPrefix(table: YAMLMap): string {
   const prefix = table.get('prefix')
   return typeof prefix !== 'string' || table.get('strip_prefix') === true ? '' : prefix.replace(/\/$/, '')
 }
 
-/** Offsets in the text. */
+/** An edit, by offsets in the text. */
 interface Edit {
   readonly from: number
   readonly to: number
@@ -232,7 +234,7 @@ function edited(text: string, edits: readonly Edit[]): string {
     .reduce((result, { from, to, text: by }) => result.slice(0, from) + by + result.slice(to), text)
 }
 
-/** Without its indent. */
+/** The line of an entry, without its indentation. */
 function lineOf(entry: ImportedEntry): string {
   const comment = commentOf(entry)
   return `${quotedKey(keyOf(entry))}: ${quotedValue(entry.permission)}${comment === '' ? '' : ` # ${comment}`}`
@@ -246,7 +248,7 @@ function commentOf({ review, summary }: ImportedEntry): string {
   return [review === '' ? '' : `review: ${review}`, summary].filter((each) => each !== '').join('; ')
 }
 
-/** As YAML: plain where that is the same text. */
+/** A key of YAML: plain if that has the same meaning. */
 function quotedKey(text: string): string {
   return /^[A-Z-]+ \/[A-Za-z0-9._~/{}*:@!$&'()+,;=%-]*$/.test(text) && !text.endsWith(':')
     ? text

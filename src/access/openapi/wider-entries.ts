@@ -1,4 +1,4 @@
-/** Entries that would serve the requests of entries that are left out: without a narrower one, the router takes a wider one. */
+/** Entries that would serve requests of omitted entries: the router takes a wider one if there is none. */
 
 import { covers, NO_EXCEPTIONS, type Pattern, readPattern } from '../../decision/router/pattern.ts'
 import { leftOut, type Remark, remarkName } from './operations.ts'
@@ -9,7 +9,7 @@ interface Entry extends Pick<Remark, 'at'> {
   readonly permission: string
 }
 
-/** @param lost entries that are left out; what is dropped because of them may have kept a still wider one from their requests */
+/** Drops wider entries. @param lost the omitted entries; a dropped one may have hidden a still wider one */
 export function withoutWider<E extends Entry>(
   entries: readonly E[],
   lost: readonly E[],
@@ -46,7 +46,7 @@ function wouldServe({ entry, pattern }: Read<Entry>, { entry: lost, pattern: its
   return meet(pattern, its) && (!covers(its, pattern) || covers(pattern, its))
 }
 
-/** Whether a request can match both, methods aside. */
+/** Whether a request can match both, regardless of methods. */
 function meet(one: Pattern, other: Pattern): boolean {
   for (const [at, segment] of one.segments.entries()) {
     const beside = other.segments[at]

@@ -11,13 +11,13 @@ import type { Tables } from '../tables.ts'
 import type { LoggedCaller, LoggedRequest } from './logged-request.ts'
 import type { Reason } from './unjudged-reasons.ts'
 
-/** What the requests are decided with. */
+/** The tables and Seats that the requests are decided with. */
 export interface ReplaySubject {
   readonly tables: Tables
   readonly seats: SeatSource
-  /** The tenant of a file of Seats, which knows them by name; null: they are those of the store. */
+  /** The tenant of a file of Seats, which identifies them by name; null if the Seats are from the store. */
   readonly onlyTenant: string | null
-  /** Tenants of the configuration. */
+  /** The tenants of the configuration. */
   readonly tenants: { has(id: string): boolean }
   /** The limit of a request target. */
   readonly targetBytes: number
@@ -25,7 +25,7 @@ export interface ReplaySubject {
 
 export interface Verdict {
   readonly to: string
-  /** Id of the entry that matches; null: none does. */
+  /** The id of the entry that matches; null if none does. */
   readonly route: string | null
 }
 
@@ -34,7 +34,7 @@ const NOT_READ = new Refusal('credentials_missing', 'The line has no credential.
 export class Judge {
   readonly #subject: ReplaySubject
   readonly #engine: OfflineEngine
-  /** A route reads its space elsewhere than from the header Space. */
+  /** Whether a route reads its space elsewhere than from the header Space. */
   readonly #hasSources: boolean
 
   constructor(subject: ReplaySubject) {
@@ -43,7 +43,7 @@ export class Judge {
     this.#engine = new OfflineEngine(subject.tables, subject.seats, subject.targetBytes)
   }
 
-  /** Synchronous where all Seats are in memory. Rejects when the store can't be asked. */
+  /** Judges a request; synchronous if all Seats are in memory. Rejects if the store cannot be asked. */
   judge(request: LoggedRequest): Verdict | Reason | Promise<Verdict | Reason> {
     if (!this.#asksTables(request)) return { to: 'request_malformed', route: null }
     const decided = this.#decide(request)
@@ -52,7 +52,7 @@ export class Judge {
     return this.#conclude(request, decided)
   }
 
-  /** The whole decision. Rejects when the store can't be asked. */
+  /** The whole decision on a request. Rejects if the store cannot be asked. */
   async evaluate(request: LoggedRequest): Promise<Evaluation | Reason> {
     if (!this.#asksTables(request)) return 'not_decided'
     const evaluation = await this.#decide(request)
@@ -61,7 +61,7 @@ export class Judge {
     return typeof verdict === 'string' ? verdict : evaluation
   }
 
-  /** False: its target is no path, or names another host, or the method is not accepted. */
+  /** Whether the tables decide; not if the target is no path or names another host, or for other methods. */
   #asksTables({ method, code, permission }: LoggedRequest): boolean {
     return this.#subject.tables.methods.has(method) && (code !== 'request_malformed' || permission !== null)
   }
@@ -78,7 +78,7 @@ export class Judge {
     return this.#engine.decide({ method, target: path + query, host, caller, space, field })
   }
 
-  /** Only where hosts or sources of a space make a difference. */
+  /** The route, if hosts or sources of a space make a difference. */
   #routeOf({ method, path, host, spaceBy }: LoggedRequest): Route | null | Reason {
     const { table } = this.#subject.tables
     if (host === undefined && table.hosts !== null) return 'host_not_logged'
@@ -96,7 +96,8 @@ export class Judge {
       const { tenants } = this.#subject
       if (!tenants.has(principal.tenant)) return 'tenant_not_configured'
       const dependsOnSpace = permission !== null && needsPermission(permission)
-      // The request was refused before its space counted: it had none, a malformed one, or the line is of an older version.
+      // The request was refused before its space counted: it had none, a malformed one, or the line is of an
+      // older version.
       if (
         dependsOnSpace &&
         request.code === 'tenant_mismatch' &&
@@ -111,24 +112,24 @@ export class Judge {
     return { to, route: route?.id ?? null }
   }
 
-  /** What the line lacks for a decision by Seats; null: nothing. */
+  /** What the line lacks for a decision by Seats; null if nothing. */
   #gapOf({ tenant, seats: { by, names, truncated } }: LoggedCaller, to: string): Reason | null {
     const { onlyTenant } = this.#subject
     if (by === null) return 'seats_not_logged'
     if (onlyTenant !== null && onlyTenant !== tenant) return 'other_tenant'
     if (onlyTenant !== null && names === null) return 'seat_names_not_logged'
-    // One Seat that grants is enough, whatever the others are.
+    // One granting Seat is enough, whatever the others are.
     return truncated && to !== 'allow' ? 'seats_truncated' : null
   }
 
   #callerOf({ code, permission, space, caller }: LoggedRequest): Principal | Refusal {
-    // A user who was blocked then counts as blocked on every route that needs a credential.
+    // A user who was blocked counts as blocked on every route that requires a credential.
     if (caller !== null && code !== 'caller_blocked') {
       const claims = this.#claimsOf(caller, space)
       const { tenant, user, method } = caller
       return { method, tenant, user, email: null, claims, session: null, validUntil: null }
     }
-    // A credential that was refused is refused on every route that needs one.
+    // A refused credential is refused on every route that requires one.
     const wasRead = permission !== null && permission !== 'public'
     return wasRead ? new Refusal(code as ErrorCode, '') : NOT_READ
   }
@@ -148,13 +149,14 @@ export class Judge {
 const NOTHING: readonly string[] = Object.freeze([])
 const REPEATED: readonly string[] = Object.freeze(['', ''])
 const MALFORMED: readonly string[] = Object.freeze(['?'])
-/** Some other space: the line does not have the one that the header named. */
+/** Some other space: the line lacks the one that the header named. */
 const OTHER: readonly string[] = Object.freeze(['some-other-space'])
 
 /**
- * What the request said about its space, for a decision by another source than the one that was in force.
+ * What the request said about its space, for a decision by another source than the former one.
  *
- * @param route that matches now; null: none @returns null: the line does not say it
+ * @param route the route that matches now; null: none
+ * @returns null if the line does not tell it
  */
 function saidSpace(logged: LoggedRequest, route: Route | null) {
   const { code, space, spaceBy, caller } = logged
@@ -166,23 +168,23 @@ function saidSpace(logged: LoggedRequest, route: Route | null) {
   const [value] = named
   const query = source.kind === 'query' && value !== undefined ? `?${source.name}=${value}` : ''
   return {
-    // Of the header `Space`.
+    // The lines of the header `Space`.
     lines,
-    // Of another header that the route names.
+    // The lines of another header that the route names.
     field: source.kind === 'header' ? named : NOTHING,
-    // With the `?`; '' without one.
+    // The query with its `?`; '' if there is none.
     query,
   }
 }
 
-/** Whether the line has what the source reads. Path and host are there anyway. */
+/** Whether the line has what the source reads. Every line has path and host. */
 function isTold(source: SpaceSource, { code, spaceBy }: LoggedRequest): boolean {
   if (isSpaceHeader(source)) return spaceBy === null
   if (source.kind === 'query' || source.kind === 'header') return spaceBy === source.kind
   return code !== 'space_conflict' || spaceBy !== null
 }
 
-/** A request is malformed behind its path where its Space is: before a credential, repeated; behind it, no space id. */
+/** The Space lines. In a malformed request, Space is repeated; or no space id, if the caller is known. */
 function spaceLines({ code, space, spaceBy, caller }: LoggedRequest): readonly string[] {
   if (code === 'request_malformed') return caller === null ? REPEATED : MALFORMED
   if (code === 'space_conflict') return OTHER

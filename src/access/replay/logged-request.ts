@@ -1,4 +1,4 @@
-/** Reads a line of the access log, which `telemetry/access-log.ts` writes. */
+/** Reads the lines of the access log, which `telemetry/access-log.ts` writes. */
 
 import { AUTH_METHODS, type AuthMethod, type SeatClaims } from '../../model/principal.ts'
 import type { SpaceSource } from '../../model/space-source.ts'
@@ -7,17 +7,17 @@ import type { Reason } from './unjudged-reasons.ts'
 export interface LoggedRequest {
   readonly method: string
   readonly path: string
-  /** Null: the request named none; undefined: an older version wrote the line, without it. */
+  /** The host; null if the request named none, undefined in a line of an older version. */
   readonly host: string | null | undefined
-  /** The decision: `allow` or a code of {@link DECISIONS}, whatever became of the request later. */
+  /** The decision: `allow` or a code of {@link DECISIONS}, whatever happened to the request later. */
   readonly code: string
-  /** The requirement of the route that matched; null: none did. */
+  /** The requirement of the matching route; null if none matched. */
   readonly permission: string | null
-  /** Null: the request named none, or no credential was accepted. */
+  /** The space; null if the request named none, or if no credential was accepted. */
   readonly space: string | null
-  /** Where it was read from; null: the header Space. */
+  /** The source of the space; null for the header Space. */
   readonly spaceBy: SpaceSource['kind'] | null
-  /** Null: no credential was read, or it was refused. */
+  /** The caller; null if no credential was read, or if it was refused. */
   readonly caller: LoggedCaller | null
 }
 
@@ -28,20 +28,20 @@ export interface LoggedCaller {
   readonly seats: NamedSeats
 }
 
-/** Those that the credential names for the space of the request. */
+/** The Seats that the credential names for the space of the request. */
 interface NamedSeats {
-  /** Null: an older version wrote the line, and did not say. */
+  /** How they are named; null in a line of an older version. */
   readonly by: SeatClaims['by'] | null
-  /** Of a token, in whole seconds since the epoch; -Infinity: it does not say. */
+  /** The issue time of a token in seconds since the epoch; -Infinity if it is unknown. */
   readonly issuedAt: number
-  /** Null: the line has only ids. */
+  /** The names; null if the line has only ids. */
   readonly names: readonly string[] | null
   readonly ids: readonly string[]
-  /** The credential names more than these. */
+  /** Whether the credential names more Seats than these. */
   readonly truncated: boolean
 }
 
-/** What the decision engine answers. */
+/** The answers of the decision engine. */
 const DECISIONS: ReadonlySet<unknown> = new Set([
   'allow',
   'request_malformed',
@@ -65,7 +65,7 @@ const DECISIONS: ReadonlySet<unknown> = new Set([
   'permission_denied',
 ])
 
-/** Only what is allowed reaches an upstream. Older versions wrote no `decision` beside these codes. */
+/** The codes of faults of upstreams, which get allowed requests only. Older versions wrote no `decision`. */
 const FORWARDED: ReadonlySet<unknown> = new Set([
   'upstream_unreachable',
   'upstream_protocol_error',
@@ -80,12 +80,12 @@ export function readLine(text: string): LoggedRequest | Reason {
   return typeof line === 'string' ? line : readRequest(line)
 }
 
-/** The fields of the line of a request. */
+/** The line of a request. */
 export interface RequestLine extends Readonly<Record<string, unknown>> {
   readonly request_id: string
 }
 
-/** A question of AuthZEN is no request that a table answers: it counts as another line. */
+/** Reads the line of a request. A question of AuthZEN counts as another line: no table answers it. */
 export function requestLine(text: string): RequestLine | 'not_json' | 'other_line' {
   let line: unknown
   try {
@@ -118,14 +118,14 @@ function readRequest(line: RequestLine): LoggedRequest | Reason {
 }
 
 const CREDENTIAL_REFUSED = /^(?:credentials|api_key|token)_/
-/** The codes of a request whose credential is missing, is refused, or is not read because Space is repeated. */
+/** The codes of a request without an accepted credential, or with a repeated Space. */
 const WITHOUT_CALLER = /^(?:credentials|api_key|token)_|^request_malformed$/
 
-/** Null: none is known. */
+/** The decision of a line; null if there is none. */
 function decisionOf({ code, decision = code }: RequestLine, permission: string | null): string | null {
   if (FORWARDED.has(decision)) return 'allow'
   if (typeof decision !== 'string' || !DECISIONS.has(decision)) return null
-  // All else is the answer of a sign-in endpoint; older versions wrote no `decision` beside it.
+  // Other codes are answers of a sign-in endpoint; older versions wrote no `decision` beside them.
   return permission === 'public' && decision !== 'request_malformed' ? 'allow' : decision
 }
 
@@ -168,7 +168,7 @@ interface List {
 const NOTHING: List = Object.freeze({ texts: Object.freeze([]), truncated: false })
 const TRUNCATED = /^\+\d+ more$/
 
-/** Null: a field is malformed. */
+/** The Seats of a line; null if a field is malformed. */
 function namedSeats(fields: RequestLine): NamedSeats | null {
   const { seats, seat_ids: ids, issued_at: issuedAt } = fields
   const named = seats === undefined ? NOTHING : listOf(seats, nameOf)
@@ -177,7 +177,7 @@ function namedSeats(fields: RequestLine): NamedSeats | null {
   if (ids !== undefined) {
     const listed = listOf(ids, (id) => id)
     if (listed === null) return null
-    // On an `authenticated` route no Seat is looked up, so that its name is not known.
+    // No Seat is looked up on an `authenticated` route, so its name is unknown.
     const usable = names.length === listed.texts.length ? names : null
     return { by: 'id', issuedAt: 0, names: usable, ids: listed.texts, truncated: listed.truncated }
   }
@@ -188,7 +188,7 @@ function namedSeats(fields: RequestLine): NamedSeats | null {
   return { by, issuedAt: issuedAt ?? -Infinity, names, ids: [], truncated }
 }
 
-/** @param textOf null: malformed */
+/** A list of the log. @param textOf returns null for a malformed element */
 function listOf(value: unknown, textOf: (element: string) => string | null): List | null {
   if (!Array.isArray(value)) return null
   const texts: string[] = []
@@ -202,7 +202,7 @@ function listOf(value: unknown, textOf: (element: string) => string | null): Lis
   return { texts, truncated: false }
 }
 
-/** `Name:verdict`. A name may have a colon, a verdict has none. */
+/** The name in `Name:verdict`. A name may have a colon, a verdict has none. */
 function nameOf(element: string): string | null {
   const end = element.lastIndexOf(':')
   return end < 0 ? null : element.slice(0, end)

@@ -1,21 +1,21 @@
-/** Decides the requests of a log again, and counts those that get another answer, in bounded memory. */
+/** Decides the requests of a log again, and counts those with another answer, in bounded memory. */
 
 import { Judge, type ReplaySubject, type Verdict } from './judge.ts'
 import { type LoggedCaller, type LoggedRequest, readLine } from './logged-request.ts'
 import type { Reason } from './unjudged-reasons.ts'
 
 export interface ReplayGroup {
-  /** `allow`, or the code of a refusal. */
+  /** The former answer: `allow`, or the code of a refusal. */
   readonly from: string
   readonly to: string
-  /** `*`: each value that had no room, as one group. */
+  /** The method; `*` stands for all that had no room, as one group. */
   readonly method: string
-  /** Id of the entry that answers now; null: none does. */
+  /** The id of the entry that answers now; null if none does. */
   readonly route: string | null
   readonly count: number
-  /** The most frequent. `caller` is `tenant/user`; null: the line has none. */
+  /** The most frequent callers as `tenant/user`; null for lines without one. */
   readonly callers: readonly { readonly caller: string | null; readonly count: number }[]
-  /** There were many: the counts of callers may be too high, by a sixty-fourth of the group's at most. */
+  /** Whether there were many callers: a count may be too high by a 64th of the group's. */
   readonly callers_approximate?: true
 }
 
@@ -23,10 +23,10 @@ interface Change extends Pick<ReplayGroup, 'from' | 'to' | 'method' | 'route'> {
   readonly caller: LoggedCaller | null
 }
 
-/** Groups by method and entry. What comes beyond is grouped by its codes alone, of which there are few. */
+/** The most groups by method and entry. Further ones are grouped by their codes alone, which are few. */
 const MOST_GROUPS = 2000
 const MOST_CALLERS = 5
-/** Characters of a caller. */
+/** The most characters of a caller. */
 const MOST_CHARACTERS = 200
 
 interface Group extends Omit<ReplayGroup, 'callers' | 'callers_approximate' | 'count'> {
@@ -34,7 +34,7 @@ interface Group extends Omit<ReplayGroup, 'callers' | 'callers_approximate' | 'c
   readonly callers: FrequentTexts
 }
 
-/** Counted texts. Any text that is more than one in so many of all is among them. */
+/** The number of counters. Any text with more than this share of all texts is among them. */
 const COUNTERS = 64
 
 export class Tally {
@@ -71,17 +71,17 @@ export class Tally {
     return group
   }
 
-  /** Of all lines so far. */
+  /** The number of all lines so far. */
   get requests(): number {
     return this.#same + this.#changed + this.#unjudgedLines
   }
 
-  /** `requests` are `same`, `changed` and all of `unjudged` together. */
+  /** The result; `requests` is the sum of `same`, `changed` and all of `unjudged`. */
   result() {
     const unjudged: Partial<Record<Reason, number>> = Object.fromEntries(
       [...this.#unjudged].sort(([, a], [, b]) => b - a),
     )
-    // The most frequent first.
+    // The groups, the most frequent first.
     const groups = [...this.#groups.values()].map(shown).sort((a, b) => b.count - a.count)
     return { requests: this.requests, same: this.#same, changed: this.#changed, unjudged, groups }
   }
@@ -96,7 +96,7 @@ export class Replay extends Tally {
     this.#judge = new Judge(subject)
   }
 
-  /** A promise while the store is asked, which rejects where it can't be. Empty lines do not count. */
+  /** Counts a line, unless it is empty. A promise if the store is asked, which rejects if that fails. */
   add(line: string): void | Promise<void> {
     if (isBlank(line)) return
     const request = readLine(line)
@@ -126,10 +126,10 @@ const BRACE = 0x7b
 
 export type ReplayResult = ReturnType<Tally['result']>
 
-/** No name of a caller: each has a `/`. */
+/** The key for no caller. Each name of a caller has a `/`. */
 const NO_CALLER = ''
 
-/** The id of a tenant has no `/`. */
+/** The name of a caller. The id of a tenant has no `/`. */
 function nameOf({ tenant, user }: LoggedCaller): string {
   const name = `${tenant}/${user}`
   return name.length > MOST_CHARACTERS ? `${name.slice(0, MOST_CHARACTERS)}…` : name
@@ -143,14 +143,14 @@ function shown({ callers, ...group }: Group): ReplayGroup {
 }
 
 /**
- * The most frequent of any number of texts, in bounded memory: the Space-Saving algorithm (Metwally, Agrawal, El Abbadi:
- * Efficient Computation of Frequent and Top-k Elements in Data Streams, 2005).
+ * The most frequent of any number of texts, in bounded memory: the Space-Saving algorithm (Metwally, Agrawal,
+ * El Abbadi: Efficient Computation of Frequent and Top-k Elements in Data Streams, 2005).
  */
 export class FrequentTexts {
   readonly #counts = new Map<string, number>()
   #isExact = true
 
-  /** False: there were more texts than counters. A count may then be too high, but not too low. */
+  /** Whether counts are exact. With more texts than counters, a count may be too high, but not too low. */
   get isExact(): boolean {
     return this.#isExact
   }
@@ -162,7 +162,7 @@ export class FrequentTexts {
     else this.#replaceRarest(text)
   }
 
-  /** The new text takes the count of the rarest: it may have come as often, and was replaced since. */
+  /** Gives the new text the count of the rarest one: it may have come as often, and been replaced. */
   #replaceRarest(text: string): void {
     let [rarest, least] = ['', Infinity]
     for (const [each, count] of this.#counts) if (count < least) [rarest, least] = [each, count]
@@ -171,7 +171,7 @@ export class FrequentTexts {
     this.#isExact = false
   }
 
-  /** By descending count. */
+  /** The most frequent texts, by descending count. */
   top(most: number): [text: string, count: number][] {
     return [...this.#counts].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1)).slice(0, most)
   }

@@ -1,9 +1,9 @@
-/** Why a line of a log is not judged. */
+/** The reasons why a line of a log is not judged. */
 
-/** Bytes of a line. Those that the gateway writes have a few hundred, and 100 KiB with the largest names. */
+/** The most bytes of a line. The gateway writes a few hundred, and 100 KiB with the largest names. */
 export const MOST_BYTES = 1024 * 1024
 
-/** Reason → its meaning. Programs may rely on the reasons: add to them, never rename one. */
+/** The meanings by reason. Programs may rely on the reasons: add to them, never rename one. */
 export const REASONS = {
   not_json: 'the line is not JSON: it is cut off, broken, or from another program',
   line_too_long: 'the line is longer than 1 MiB',

@@ -1,4 +1,4 @@
-/** `seatgate audit export`, on the store. */
+/** `seatgate audit export`, which reads the store. */
 
 import { auditEntry, type AuditEntry, type Store } from '../../../seats-admin/index.ts'
 import { loadConfig } from '../../config/load.ts'
@@ -6,7 +6,7 @@ import { CONFIG, TENANTS } from '../arguments.ts'
 import { CommandFailed, defineCommand, tenantIdsOf, type Terminal } from '../command.ts'
 import { withStore } from '../existing-store.ts'
 
-/** Entries of one reading. */
+/** The number of entries that are read at once. */
 const READ = 100
 
 export const exportAudit = defineCommand({

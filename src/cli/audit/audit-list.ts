@@ -1,4 +1,4 @@
-/** `seatgate audit list`: from a gateway, or from the store. */
+/** `seatgate audit list`, which asks a gateway or reads the store. */
 
 import type { AuditEntry, Store } from '../../../seats-admin/index.ts'
 import { AUDIT_ACTIONS } from '../../../seats-admin/model/audit.ts'
@@ -72,7 +72,7 @@ export const listAudit = defineCommand({
   },
 })
 
-/** An empty name has no entries, which would read as if there were none of the one that is meant. */
+/** The name of a filter. An empty one is refused: it has no entries, as if the actor or target had none. */
 function nameOf(option: string, value: string | undefined): string | null {
   if (value === '') throw new UsageError(`--${option} is empty`)
   return value ?? null
@@ -116,7 +116,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { name: 'target', width: 15, of: ({ target }) => target.name ?? target.id },
 ]
 
-/** @param room characters of a line */
+/** The entries as a table. @param room characters of a line */
 function auditTable({ data, has_more }: Listed<AuditEntry>, room: number): string {
   if (data.length === 0) return 'no entries'
   const more = has_more ? ['… and older ones: --limit, --until or --json'] : []

@@ -1,4 +1,4 @@
-/** `seatgate audit verify`, on the store. */
+/** `seatgate audit verify`, which reads the store. */
 
 import { type AuditHead, AuditStates, AuditVerifier, type Store } from '../../../seats-admin/index.ts'
 import { loadConfig } from '../../config/load.ts'
@@ -9,7 +9,7 @@ import { withStore } from '../existing-store.ts'
 import { blocksOf, keysOf, seatsOf } from '../seat-source.ts'
 
 const TAMPERED = 3
-/** Entries of one reading. */
+/** The number of entries that are read at once. */
 const READ = 100
 
 export const verifyAudit = defineCommand({
@@ -68,7 +68,8 @@ async function verified(store: Store, tenant: string, expected: AuditHead | null
 }
 
 /**
- * A gateway may write meanwhile: what has a newer entry than the chain had before is not compared.
+ * Compares the rows with their last entries. A gateway may write at the same time: a row is not compared if
+ * it has a newer entry than the chain had before.
  *
  * @param last the id of the newest entry that was read
  */

@@ -1,6 +1,6 @@
 /**
- * Asks before a change that takes something away, and before one after which no one could administer the tenant: the plan of
- * the gateway says so.
+ * Asks for confirmation before a change that takes something away, and before one that would leave the tenant
+ * without an administrator, according to the plan of the gateway.
  */
 
 import { CommandFailed, type Terminal } from '../command.ts'
@@ -11,9 +11,12 @@ import { GatewayRefusal } from './problem-text.ts'
 import type { PlanBody, Warning } from './endpoint-answers.ts'
 
 /**
- * @param question `Delete 2 Seats?`
- * @param change what the message says where no person is at the terminal: `2 Seats would be deleted`
- * @param yes of `--yes`: it is not asked @throws CommandFailed: nothing is to be written
+ * Asks a question.
+ *
+ * @param question the question, such as `Delete 2 Seats?`
+ * @param change what the message says if nobody is at the terminal: `2 Seats would be deleted`
+ * @param yes the value of `--yes`: there is no question
+ * @throws CommandFailed if nothing is to be written
  */
 export async function confirm(
   { question, change }: Readonly<Record<'question' | 'change', string>>,
@@ -31,9 +34,10 @@ export const YES = {
 } as const
 
 /**
- * A caller who may not ask for a plan is not asked: the change itself needs no permission for it.
+ * Asks before a change that leaves no administrator. A caller who may not ask for a plan is not asked: the
+ * change itself does not require that permission.
  *
- * @param change none of it is written
+ * @param change the change, of which nothing is written here
  */
 export async function confirmChange(
   gateway: Gateway,
@@ -51,7 +55,12 @@ export async function confirmChange(
   await confirmAdministration(warnings, yes, terminal)
 }
 
-/** @param warnings of a plan @throws CommandFailed: nothing is to be written */
+/**
+ * Asks if the plan would leave no administrator.
+ *
+ * @param warnings the warnings of the plan
+ * @throws CommandFailed if nothing is to be written
+ */
 export async function confirmAdministration(
   warnings: readonly Warning[],
   yes: boolean | undefined,

@@ -1,4 +1,4 @@
-/** Names of those who made something: endpoints give the `sub` of a user, or the id of an API key. */
+/** The names of authors: endpoints give the `sub` of a user or the id of an API key. */
 
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import type { ApiKeyView } from './endpoint-answers.ts'
@@ -7,7 +7,7 @@ import { GatewayRefusal } from './problem-text.ts'
 
 export class AuthorNames {
   readonly #gateway: Gateway
-  /** By id; an id itself where its name is not known. */
+  /** The names by id; the id itself if the name is unknown. */
   readonly #names = new Map<string, string>()
   #mayRead = true
 
@@ -15,7 +15,7 @@ export class AuthorNames {
     this.#gateway = gateway
   }
 
-  /** The name of an API key, where the caller may read it (`api-keys:read`), or else the id. */
+  /** The name of an API key if the caller may read it (`api-keys:read`), or else the id. */
   async nameOf(id: string): Promise<string> {
     if (!isUlid(id)) return id
     const cached = this.#names.get(id)
@@ -30,7 +30,7 @@ export class AuthorNames {
     try {
       return (await this.#gateway.get<ApiKeyView>(`/v1/api-keys/${id}`)).name
     } catch (cause) {
-      // What was asked for is printed all the same.
+      // The list is printed without the name.
       if (!(cause instanceof GatewayRefusal)) throw cause
       if (cause.problem.code === 'permission_denied') this.#mayRead = false
       return id

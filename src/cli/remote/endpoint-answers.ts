@@ -1,4 +1,4 @@
-/** What commands send to the endpoints, and what these answer, as far as commands read it. */
+/** What commands send to the endpoints, and the parts of the answers that they read. */
 
 import type {
   applySchema,
@@ -27,11 +27,11 @@ export type SeatItem = ValueOf<typeof seatOfFileSchema>
 export type SeatsBody = ValueOf<typeof applySchema>
 export type PlanBody = ValueOf<typeof planSchema>
 
-/** The text is in the answer to the creation only. */
+/** An API key. Only the answer to its creation has the text. */
 export type ApiKeyView = Omit<CreatedApiKey, 'key'> & Partial<Pick<CreatedApiKey, 'key'>>
 type CreatedApiKey = ValueOf<typeof createdApiKeyView.schema>
 
-/** What each answer has, and what some have: lists the number of members, writes their warnings. */
+/** A Seat with the members that some answers have: lists have the number of users, writes have warnings. */
 export type SeatView = Omit<ListedSeat, 'member_count'> & Partial<ListedSeat & UpdatedSeat>
 type ListedSeat = ValueOf<typeof listedSeatView.schema>
 type UpdatedSeat = ValueOf<typeof updatedSeatView.schema>

@@ -1,4 +1,4 @@
-/** Finds by name what the endpoints know by id. */
+/** Finds by name what the endpoints identify by id. */
 
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { printable } from '../../telemetry/readable.ts'
@@ -10,11 +10,11 @@ import type { ApiKeyView, BlockView, SeatView, UserView } from './endpoint-answe
 
 export interface TaggedSeat {
   readonly seat: SeatView
-  /** Its entity tag. */
+  /** The entity tag of the Seat. */
   readonly tag: string
 }
 
-/** @param nameOrId a name or an id; a name wins */
+/** Finds a Seat. @param nameOrId a name or an id; a name takes precedence */
 export async function findSeat(gateway: Gateway, nameOrId: string): Promise<TaggedSeat> {
   const seen = new Set<string>()
   const named = await first<SeatView>(
@@ -31,11 +31,7 @@ export async function findSeat(gateway: Gateway, nameOrId: string): Promise<Tagg
   return { seat: value, tag }
 }
 
-/**
- * The refusal of Seats that were given by name, with the names near to those that no Seat has.
- *
- * @param names the list `/seats` of the body
- */
+/** The refusal of Seats, with suggestions for unknown names. @param names the list `/seats` of the body */
 export async function withNearSeats(
   gateway: Gateway,
   refusal: GatewayRefusal,
@@ -46,7 +42,7 @@ export async function withNearSeats(
   )
   const near: string[] = []
   for (const name of unknown) {
-    // A key that may not list Seats is told the refusal alone.
+    // A key that may not list Seats gets the refusal without suggestions.
     const text = await suggestion(name, namesOfSeats(gateway)).catch(() => '')
     if (text !== '') near.push(`\n  ${quoted(name)}:${text}`)
   }
@@ -57,7 +53,7 @@ async function* namesOfSeats(gateway: Gateway): AsyncGenerator<string> {
   for await (const page of gateway.pages<SeatView>('/v1/seats', idOf)) for (const { name } of page) yield name
 }
 
-/** @param nameOrId a name or an id. Revoked keys are found by id only */
+/** Finds an API key. @param nameOrId a name or an id. Revoked keys are found by id only */
 export async function findKey(gateway: Gateway, nameOrId: string): Promise<ApiKeyView> {
   if (isUlid(nameOrId)) {
     const ofId = await gateway.get<ApiKeyView>(`/v1/api-keys/${nameOrId}`).catch((cause: unknown) => {
@@ -83,7 +79,12 @@ export async function findKey(gateway: Gateway, nameOrId: string): Promise<ApiKe
   return key
 }
 
-/** @param subOrAddress a `sub`, or an email address that one user has @returns null: no sign-in made the user known */
+/**
+ * Finds a user.
+ *
+ * @param subOrAddress a `sub`, or an email address that one user has
+ * @returns null if no sign-in of the user is known
+ */
 export async function findUser(gateway: Gateway, subOrAddress: string): Promise<UserView | null> {
   const exact = await first<UserView>(
     gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { sub: subOrAddress }),
@@ -100,22 +101,22 @@ export async function findUser(gateway: Gateway, subOrAddress: string): Promise<
   )
 }
 
-/** All users whom the API key may see. */
+/** All users that the API key may see. */
 async function* everyUser(gateway: Gateway): AsyncGenerator<UserView> {
   for await (const page of gateway.pages<UserView>('/v1/users', ({ sub }) => sub)) yield* page
 }
 
-/** The users near to one whom no sign-in made known; see {@link suggestion}. */
+/** A suggestion for a user without a known sign-in; see {@link suggestion}. */
 export function userSuggestion(gateway: Gateway, subOrAddress: string): Promise<string> {
   return suggestion(subOrAddress, namesOfUsers(gateway, subOrAddress))
 }
 
-/** The same among blocked users: those of a block may be unknown. */
+/** A suggestion from the blocked users, who may have no known sign-in. */
 export function blockedSuggestion(gateway: Gateway, subOrAddress: string): Promise<string> {
   return suggestion(subOrAddress, namesOfBlocked(gateway, subOrAddress))
 }
 
-/** Each `sub`, and where there is an `@`, each email address. */
+/** Each `sub`, and each email address if the text has an `@`. */
 async function* namesOfUsers(gateway: Gateway, subOrAddress: string): AsyncGenerator<string> {
   for await (const { sub, email } of everyUser(gateway)) {
     yield sub

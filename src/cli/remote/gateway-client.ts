@@ -1,4 +1,4 @@
-/** A gateway, as the commands that manage it from afar talk to it: one client for all of them. */
+/** The client for a gateway, which all commands share. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
@@ -8,19 +8,19 @@ import { networkFault, strangeAnswer } from './no-answer.ts'
 import { GatewayRefusal, problemOf } from './problem-text.ts'
 
 export interface GatewayOptions {
-  /** A path in front of the endpoints is kept. */
+  /** The address of the gateway, with the path before its endpoints, if there is one. */
   readonly url: URL
   readonly key: string
   readonly space: string
-  /** PEM; undefined: the certificates that Node.js trusts. */
+  /** Trusted certificates (PEM); undefined: those of Node.js. */
   readonly ca: string | undefined
-  /** ms for each answer, connecting included. */
+  /** The time limit of each answer in ms, including the connection. */
   readonly timeout: number
-  /** Of a request that only reads, or of which nothing was sent; 4 by default. */
+  /** The most attempts of a request that only reads, or that was not sent; 4 by default. */
   readonly tries?: number
-  /** The value of `Host`, where it is not that of the URL. */
+  /** The value of `Host`, if it differs from that in the URL. */
   readonly host?: string | undefined
-  /** Aborted: requests fail, and are not tried again. */
+  /** A signal that makes requests fail without further attempts. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -30,47 +30,47 @@ export interface Sent {
   readonly method: string
   readonly query?: Query
   readonly body?: unknown
-  /** The write is refused where the resource has another entity tag. */
+  /** An entity tag: the write is refused if the resource has another one. */
   readonly ifMatch?: string
-  /** Only reads, so that it can be sent again although it is a POST. */
+  /** Whether a POST only reads, so that it can be sent again. */
   readonly reads?: boolean
 }
 
 export interface Answer<V> {
   readonly value: V
-  /** The entity tag; null without one. */
+  /** The entity tag; null if there is none. */
   readonly tag: string | null
-  /** '' without one. */
+  /** The id of the request; '' if there is none. */
   readonly requestId: string
 }
 
-/** Where the options say nothing else. */
+/** The default number of attempts. */
 const TRIES = 4
-/** ms before the second try; doubled before each further one. */
+/** The pause in ms before the second attempt; it doubles before each further one. */
 const PAUSE = 200
 const LONGEST_PAUSE = 5_000
-/** ms without a byte until a stream counts as broken: a gateway sends a comment every 15 s. */
+/** The time in ms without a byte after which a stream is broken: a gateway sends a comment every 15 s. */
 const SILENCE = 45_000
-/** Characters of an event. */
+/** The most characters of an event. */
 const MAX_EVENT = 1024 * 1024
 const MAX_ANSWER = 256 * 1024 * 1024
-/** Items of a page: the most that the endpoints give. */
+/** The number of items of a page: the highest that the endpoints accept. */
 const PAGE = 100
-/** That of a tenant which configures none. */
+/** The admin space of a tenant whose configuration has none. */
 export const DEFAULT_ADMIN_SPACE = 'admin'
 
 export class Gateway {
   readonly #options: GatewayOptions
   #space: string
-  /** Id of the request that asked for the admin space; '': none was answered. */
+  /** The id of the request that asked for the admin space; '' if none was answered. */
   #spaceRequestId = ''
   readonly #agent: Agent
-  /** A stream holds its connection. */
+  /** The agent for streams, each of which keeps a connection. */
   readonly #streams: Agent
 
   constructor(options: GatewayOptions) {
     const { ca, timeout } = options
-    // An authority that --ca names is trusted by itself, though another one has issued it.
+    // An authority of --ca is trusted without its issuer.
     const connect = { timeout, allowPartialTrustChain: true, ...(ca === undefined ? {} : { ca }) }
     this.#options = options
     this.#space = options.space
@@ -94,10 +94,10 @@ export class Gateway {
   }
 
   /**
-   * Asks for the admin space of the key's tenant, and acts there from now on. A gateway of an older version does not tell it, nor
-   * does one whose sign-in endpoints are not below this URL.
+   * Asks for the admin space of the key's tenant, and acts in it from now on. A gateway of an older version
+   * does not tell it, nor does one whose sign-in endpoints are not below this URL.
    *
-   * @throws GatewayRefusal, or CommandFailed where there is no answer
+   * @throws GatewayRefusal, or CommandFailed if there is no answer
    */
   async enterAdminSpace(): Promise<string> {
     try {
@@ -126,7 +126,7 @@ export class Gateway {
     return (await this.send<V>(path, { method: 'GET', query })).value
   }
 
-  /** Every item of a list, page by page. @param last gives `after` of the next page */
+  /** Every item of a list, page by page. @param last returns the `after` of the next page */
   async *pages<V>(path: string, last: (item: V) => string, query: Query = {}): AsyncGenerator<V[]> {
     for (let after: string | null = null; ;) {
       const page: Page<V> = await this.get<Page<V>>(path, { limit: PAGE, ...query, after })
@@ -139,10 +139,10 @@ export class Gateway {
   }
 
   /**
-   * Server-sent events (WHATWG HTML, section 9.2). Resolves once the stream is open; it ends when the gateway ends it, or the
-   * connection breaks.
+   * Server-sent events (WHATWG HTML, section 9.2). Resolves when the stream is open. The stream ends when the
+   * gateway ends it, or when the connection breaks.
    *
-   * @throws GatewayRefusal, or CommandFailed where there is no answer
+   * @throws GatewayRefusal, or CommandFailed if there is no answer
    */
   async events(path: string, query: Query = {}): Promise<ReturnType<typeof eventsOf>> {
     const { key } = this.#options
@@ -159,9 +159,9 @@ export class Gateway {
     throw this.#strange(strangeAnswer(status, headers.location, this.#options.url))
   }
 
-  /** @throws GatewayRefusal, or CommandFailed where there is no answer */
+  /** Sends a request. @throws GatewayRefusal, or CommandFailed if there is no answer */
   async send<V>(path: string, sent: Sent): Promise<Answer<V>> {
-    // A write may have been made: the second DELETE of a block would find nothing.
+    // The first attempt of a write may have succeeded: a second DELETE of a block would find nothing.
     const repeats = sent.method === 'GET' || sent.reads === true
     for (let tries = 1, pause = PAUSE; ; tries++, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       const result = await this.#exchange<V>(path, sent)
@@ -235,7 +235,7 @@ export class Gateway {
   }
 }
 
-/** Another program answers. */
+/** Another program has answered. */
 class StrangeAnswer extends CommandFailed {}
 
 interface Page<V> {
@@ -245,15 +245,15 @@ interface Page<V> {
 
 interface Failure {
   readonly error: CommandFailed
-  /** Something may have reached the gateway. */
+  /** Whether something may have reached the gateway. */
   readonly sent: boolean
-  /** A later try may succeed. */
+  /** Whether a later attempt may succeed. */
   readonly passing: boolean
-  /** ms that the gateway asks to wait. */
+  /** The time in ms that the gateway asks to wait. */
   readonly after: number
 }
 
-/** Ends where the connection breaks. */
+/** The events of a stream, which ends if the connection breaks. */
 async function* eventsOf(body: AsyncIterable<Buffer>) {
   const decoder = new TextDecoder()
   let rest = ''
@@ -269,12 +269,12 @@ async function* eventsOf(body: AsyncIterable<Buffer>) {
       }
     }
   } catch (cause) {
-    // A reader that has failed itself is no broken connection.
+    // A failure of the reader is no broken connection.
     if (cause instanceof CommandFailed || cause instanceof OutputFailed) throw cause
   }
 }
 
-/** Null: it is no JSON object. */
+/** The JSON object or array; null if the text is something else. */
 function parsed(text: string): object | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -51,7 +51,7 @@ export async function withGateway<R>(
   }
 }
 
-/** What does not depend on the address and the space. The key is read last. @throws UsageError, CommandFailed */
+/** The options besides the address and the space. The key is read last. @throws UsageError, CommandFailed */
 export async function sharedOptionsOf(
   values: Omit<RemoteValues, 'url' | 'space'>,
   terminal: Terminal,
@@ -62,19 +62,24 @@ export async function sharedOptionsOf(
   return { timeout, ca, key: await keyOf(values['api-key'], terminal) }
 }
 
-/** @throws UsageError */
+/** Checks a space id. @throws UsageError */
 export function requireSpaceId(option: string, text: string | undefined): void {
   if (text !== undefined && !isSpaceId(text))
     throw new UsageError(`${option} is not a space id: letters, digits and . _ ~ -`)
 }
 
-/** Says that others can read the API key, where they can. */
+/** Prints a note if others can read the API key on its way. */
 export function noteIfPlain(url: URL, terminal: Terminal): void {
   if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, '')))
     terminal.printError(`note: ${url.origin} is not https: the API key can be read on the way`)
 }
 
-/** @param option undefined: that of SEATGATE_URL @throws UsageError */
+/**
+ * The address of the gateway.
+ *
+ * @param option undefined: SEATGATE_URL is used
+ * @throws UsageError
+ */
 export function urlOf(option: string | undefined, env: NodeJS.ProcessEnv): URL {
   const [name, text] = option === undefined ? ['SEATGATE_URL', env['SEATGATE_URL']] : ['--url', option]
   if (text === undefined || text === '')
@@ -96,7 +101,7 @@ async function keyOf(option: string | undefined, terminal: Terminal): Promise<st
         : ['--api-key', option]
   if (key === '' && option === undefined)
     throw new UsageError('--api-key is missing: an API key, - to read it, or SEATGATE_API_KEY')
-  // The value itself is a secret, also a wrong one.
+  // The message does not contain the value: even a wrong one may be a secret.
   if (!/^[\x21-\x7e]{1,1024}$/.test(key)) throw new UsageError(`${name} is not an API key`)
   return key
 }
@@ -107,7 +112,12 @@ function certificates(file: string): string {
   return pem
 }
 
-/** @param name of the file in messages @throws CommandFailed */
+/**
+ * The text of a file.
+ *
+ * @param name of the file in messages
+ * @throws CommandFailed
+ */
 export function textOf(file: string, name: string): string {
   try {
     return readFileSync(file, 'utf8')

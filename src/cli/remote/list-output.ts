@@ -1,24 +1,24 @@
-/** Tables of what a gateway lists, and the same as JSON, page by page. */
+/** Lists as tables or as JSON, page by page. */
 
 import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'
 
 export interface Column<V> {
   readonly name: string
-  /** Characters that a long cell has at least. The sum, with two blanks between columns, is at most 80. */
+  /** The least width for a long cell. The sum of all, with two blanks between columns, is at most 80. */
   readonly width: number
-  /** Of a list, as many texts are shown as have room. */
+  /** The cell. Of a list, as many texts are shown as have room. */
   readonly of: (item: V) => string | readonly string[]
 }
 
 interface Listed<V> {
   readonly columns: readonly Column<V>[]
   readonly json: boolean | undefined
-  /** Printed where there is none. */
+  /** The text if the list is empty. */
   readonly none: string
 }
 
-/** Of any length: the widths are those of the first page. */
+/** Prints a list of any length. The first page decides the widths. */
 export async function printList<V>(
   pages: AsyncIterable<readonly V[]>,
   { columns, json = false, none }: Listed<V>,
@@ -35,7 +35,7 @@ export async function printList<V>(
   if (isEmpty) await terminal.print(none)
 }
 
-/** A JSON array, one item a line. @param brackets lines before and after the items */
+/** Prints a JSON array with one item a line. @param brackets the lines before and after the items */
 export async function printJson(
   pages: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
   [open, close]: readonly [string, string],
@@ -52,7 +52,7 @@ export async function printJson(
   await terminal.print(close)
 }
 
-/** The lines of items; before the first ones, whose cells decide the widths, the heading. @param room characters of a line */
+/** Makes the lines of items, with the heading before the first ones. @param room characters of a line */
 export function tableLines<V>(
   columns: readonly Column<V>[],
   room: number,
@@ -66,7 +66,12 @@ export function tableLines<V>(
   }
 }
 
-/** @param first the items whose cells decide the widths @param room characters of a line */
+/**
+ * The heading and the lines of a table.
+ *
+ * @param first the items whose cells decide the widths
+ * @param room characters of a line
+ */
 export function tableOf<V>(
   columns: readonly Column<V>[],
   first: readonly V[],
@@ -88,7 +93,7 @@ export function tableOf<V>(
   }
 }
 
-/** Gives what is left of the room to the columns that want more: the narrowest first. */
+/** Distributes the remaining room among the columns that need more, the narrowest first. */
 function widened(least: readonly number[], wanted: readonly number[], room: number): number[] {
   const widths = [...least]
   for (let left = room - least.reduce((sum, each) => sum + each, 0); left > 0; left--) {
@@ -116,7 +121,7 @@ function fitted(cell: string | readonly string[], width: number): string {
     : characters.join('') + ' '.repeat(width - characters.length)
 }
 
-/** All of them, or as many as have room, one at least: `main, dev and 3 more`. */
+/** All texts, or as many as have room, but at least one: `main, dev and 3 more`. */
 function namesWithin(all: readonly string[], width: number): string {
   if (lengthOf(textOf(all)) <= width) return textOf(all)
   let most = 1
@@ -124,13 +129,13 @@ function namesWithin(all: readonly string[], width: number): string {
   return printable(names(all, most))
 }
 
-/** `main, dev and 3 more`. @param most names */
+/** The first texts: `main, dev and 3 more`. @param most the number of texts */
 export function names(all: readonly string[], most = 3): string {
   const more = all.length - most
   return more > 0 ? `${all.slice(0, most).join(', ')} and ${more} more` : all.join(', ')
 }
 
-/** Without milliseconds. */
+/** A date-time without its milliseconds. */
 export function shortTime(time: string): string {
   return time.replace(/\.\d+Z$/, 'Z')
 }

@@ -6,6 +6,8 @@ import { duration } from '../../config/units.ts'
 import { UsageError } from '../arguments.ts'
 
 /**
+ * A moment in the future.
+ *
  * @param text a duration from now on, or a date-time
  * @returns RFC 3339, UTC
  * @throws UsageError
@@ -19,6 +21,8 @@ export function momentOf(name: string, text: string): string {
 }
 
 /**
+ * A moment in the past.
+ *
  * @param text a duration before now, or a date-time
  * @returns ms since the epoch
  * @throws UsageError

@@ -1,35 +1,35 @@
-/** Why a request to a gateway has no answer of a gateway, and what to do next: one text for each kind of fault. */
+/** Why a request has no answer of a gateway, and what to do next: one text for each kind of fault. */
 
 import { printable } from '../../telemetry/readable.ts'
 
-/** The next step where the address may be wrong. */
+/** The next step if the address may be wrong. */
 const GIVE_ADDRESS =
   'give the address of the gateway with --url or SEATGATE_URL, and the path of api.prefix where it has one'
 
 interface Target {
   readonly url: URL
-  /** ms for an answer. */
+  /** The time limit of an answer in ms. */
   readonly timeout: number
 }
 
 interface Kind {
   readonly codes: RegExp
-  /** Something of the request may have reached the gateway. */
+  /** Whether a part of the request may have reached the gateway. */
   readonly sent: boolean
-  /** A later try may succeed. */
+  /** Whether a later attempt may succeed. */
   readonly passing: boolean
-  /** What happened, and the next step: two sentences without the last full stop. */
+  /** What happened, and the next step: two sentences without the final full stop. */
   readonly text: (target: Target, code: string) => string
 }
 
-/** No connection was made. */
+/** The kinds without a connection. */
 const UNREACHED = { sent: false, passing: true }
-/** TLS failed: it would again. */
+/** The kinds in which TLS fails, as it would again. */
 const UNTRUSTED = { sent: false, passing: false }
-/** The gateway may have had the request. */
+/** The kinds in which the gateway may have received the request. */
 const UNANSWERED = { sent: true, passing: true }
 
-/** The first one that fits. Codes are those of Node.js, OpenSSL and undici. */
+/** The kinds of faults; the first that fits counts. Codes are those of Node.js, OpenSSL and undici. */
 const KINDS: readonly Kind[] = [
   {
     codes: /^ECONNREFUSED$/,
@@ -106,7 +106,7 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-/** @param cause an exception of undici */
+/** The text for a fault of the network. @param cause an exception of undici */
 export function networkFault(cause: unknown, target: Target) {
   const code = faultCode(cause)
   const kind = KINDS.find(({ codes }) => codes.test(code))
@@ -116,11 +116,7 @@ export function networkFault(cause: unknown, target: Target) {
   return { text, ...UNANSWERED }
 }
 
-/**
- * What an answer is that no gateway has sent, and what to do next.
- *
- * @param location the header of a redirection
- */
+/** The text for an answer that does not come from a gateway. @param location the header of a redirection */
 export function strangeAnswer(status: number, location: unknown, url: URL): string {
   return `the answer has status ${status}. ${stepAfter(status, location, url)}`
 }

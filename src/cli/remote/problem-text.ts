@@ -1,6 +1,6 @@
 /**
- * Problem documents (RFC 9457) of a gateway, as text, with places in a request body (JSON Pointer, RFC 6901) in words:
- * `permission 4 ("trainings:lst")`.
+ * Problem documents (RFC 9457) of a gateway as text. Places in a request body (JSON Pointer, RFC 6901) are
+ * put into words: `permission 4 ("trainings:lst")`.
  */
 
 import { quote } from '../../config/invalid-value.ts'
@@ -13,14 +13,14 @@ type Problem = NonNullable<ReturnType<typeof problemOf>>
 export class GatewayRefusal extends CommandFailed {
   readonly problem: Problem
 
-  /** @param body what was sent: its faults are told by their values */
+  /** Makes the message. @param body the body of the request, which has the values of faulty elements */
   constructor(problem: Problem, body: unknown) {
     super(textOf(problem, body))
     this.problem = problem
   }
 }
 
-/** @returns null where the body is no problem document of a gateway */
+/** Reads a problem document. @returns null if the body is no problem document of a gateway */
 export function problemOf(status: number, body: object | null) {
   if (body === null || !('code' in body) || typeof body.code !== 'string') return null
   const { code, detail, title, request_id: requestId, errors } = body as Record<string, unknown>
@@ -46,11 +46,11 @@ function textOf({ status, code, detail, requestId, errors }: Problem, body: unkn
   return lines.map(printable).join('\n  ')
 }
 
-/** The endpoints that commands ask are built in: a gateway without them has them at another place. */
+/** The step if a gateway has its endpoints elsewhere: those that commands use are built in, so they exist. */
 const ELSEWHERE =
   'The gateway has its own endpoints elsewhere: give its api.prefix as the path of --url or SEATGATE_URL, and one of its api.hosts as the host'
 
-/** What one element of a list is called, in the bodies that commands send. */
+/** The noun for an element of each list in the bodies that commands send. */
 const ELEMENTS: Readonly<Record<string, string>> = {
   permissions: 'permission',
   spaces: 'space',
@@ -61,8 +61,10 @@ const ELEMENTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * @param pointer `/permissions/3`
- * @param body what was sent; it has no credential. Elements are shown with their values, where it is given
+ * A place in words.
+ *
+ * @param pointer such as `/permissions/3`
+ * @param body the body of the request, without credentials; if present, elements are shown with their values
  * @returns '' for the body as a whole
  */
 export function placeInWords(pointer: string, body?: unknown): string {
@@ -89,7 +91,11 @@ function elementOf(noun: string, token: string, named: boolean, value: unknown):
   return `${noun} ${Number(token) + 1}${shown}`
 }
 
-/** Seats are a list of names for an API key, and a map in files. @param value undefined: the body is not known */
+/**
+ * Whether a container is a map: API keys have lists of Seats, files a map.
+ *
+ * @param value undefined: unknown
+ */
 function isMap(container: string, value: unknown, endsInNumber: boolean): boolean {
   if (value !== undefined) return !Array.isArray(value)
   return container === 'versions' || (container === 'seats' && !endsInNumber)

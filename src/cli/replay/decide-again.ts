@@ -9,10 +9,10 @@ import { findLogs, linesOf } from './log-files.ts'
 import { withSubject } from './subject.ts'
 
 /**
- * Decides a logged request again, with the Seats as they are now.
+ * Decides a logged request with the Seats as they are now.
  *
- * @returns with the code that the line has
- * @throws CommandFailed where the log has no such request, or its line does not say enough
+ * @returns the decision, and the code of the line
+ * @throws CommandFailed if the log has no such request, or if its line does not say enough
  */
 export async function decideAgain(
   log: string,
@@ -39,7 +39,7 @@ async function findRequest(log: string, id: string): Promise<LoggedRequest> {
       if (!line.includes(field)) continue
       const request = readLine(line)
       if (typeof request !== 'string') return request
-      // Other lines that the request caused have its id, too.
+      // Other lines about the request have its id, too.
       if (request !== 'other_line') throw new CommandFailed(`request ${id}: ${REASONS[request]}`)
     }
   throw new CommandFailed(`${log} has no request ${id}`)

@@ -10,7 +10,7 @@ import { type Positional, UsageError } from '../arguments.ts'
 import { CommandFailed } from '../command.ts'
 import { MOST_BYTES } from '../../access/replay/unjudged-reasons.ts'
 
-/** Standard input, as an argument. */
+/** The argument for standard input. */
 export const STDIN = '-'
 
 export const LOGS = {
@@ -21,7 +21,9 @@ export const LOGS = {
 } as const satisfies Positional
 
 /**
- * @returns the bytes of each log; null: unknown, as for a pipe
+ * Checks that the logs can be read.
+ *
+ * @returns the bytes of each log; null if they are unknown, as for a pipe
  * @throws UsageError, or CommandFailed if a log is missing or cannot be read
  */
 export async function findLogs(logs: readonly string[]): Promise<(number | null)[]> {
@@ -42,13 +44,13 @@ async function sizeOf(log: string): Promise<number | null> {
   }
 }
 
-/** Bytes of a read. */
+/** The bytes of one read. */
 const CHUNK = 256 * 1024
 
 /**
- * Rejects where the file can't be read to its end, with what the lines before have been.
+ * The lines of a log. Rejects if the file cannot be read to its end, after the lines before the fault.
  *
- * @param read is told the bytes of each read, compressed where the file is
+ * @param read gets the bytes of each read; for a compressed file, the compressed bytes
  */
 export async function* linesOf(
   log: string,
@@ -75,7 +77,7 @@ async function* tapped(source: Readable, read: (bytes: number) => void): AsyncGe
   }
 }
 
-/** Whether it is compressed is told by its first bytes (RFC 1952, section 2.3.1), as a name may lie. */
+/** The first bytes tell whether a log is compressed (RFC 1952, section 2.3.1), as its name may be wrong. */
 async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer = Buffer.alloc(0)
   while (head.length < MAGIC.length) {
@@ -94,14 +96,14 @@ const MAGIC = Buffer.from([0x1f, 0x8b])
 
 async function* inflated(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK })
-  // A fault of either end destroys both, and rejects the loop.
+  // A fault at either end destroys both, and rejects the loop.
   pipeline(Readable.from(chunks), gunzip, () => {})
   yield* gunzip as AsyncIterable<Buffer>
 }
 
 interface Lines {
   readonly lines: readonly string[]
-  /** Lines over the limit, which are left out. */
+  /** The number of lines over the limit, which are left out. */
   readonly tooLong: number
 }
 
@@ -115,17 +117,17 @@ export class LineSplitter {
   /** The beginning of a line whose end has not arrived. */
   #rest: Buffer[] = []
   #restBytes = 0
-  /** The current line is over the limit. */
+  /** Whether the current line is over the limit. */
   #skips = false
   #isFirst = true
   readonly #most: number
 
-  /** @param most bytes of a line */
+  /** Makes a splitter. @param most the most bytes of a line */
   constructor(most = MOST_BYTES) {
     this.#most = most
   }
 
-  /** @param chunk no longer than the longest line */
+  /** The lines that end in a chunk. @param chunk at most as long as the longest line */
   push(chunk: Buffer): Lines {
     const first = chunk.indexOf(NEWLINE)
     if (first < 0) {
@@ -140,7 +142,7 @@ export class LineSplitter {
     return ended === null ? { lines, tooLong: 1 } : { lines: [ended, ...lines], tooLong: 0 }
   }
 
-  /** The last line, which may have no end. */
+  /** The last line, which may lack its line end. */
   end(): Lines {
     if (this.#restBytes === 0 && !this.#skips) return NONE
     const ended = this.#endLine()
@@ -158,7 +160,7 @@ export class LineSplitter {
     this.#rest = []
   }
 
-  /** Null: it is over the limit. */
+  /** The current line; null if it is over the limit. */
   #endLine(): string | null {
     const text = this.#skips ? null : Buffer.concat(this.#rest, this.#restBytes).toString('utf8')
     const isMarked = this.#isFirst && text?.startsWith(BYTE_ORDER_MARK) === true

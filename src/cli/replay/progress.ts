@@ -1,16 +1,16 @@
-/** How far a replay is, as one line on a terminal. Anywhere else nothing is written. */
+/** The progress of a replay, as one line on a terminal. Nothing is written if the output is no terminal. */
 
 import { performance } from 'node:perf_hooks'
 import { StatusLine } from '../status-line.ts'
 
 export class Progress {
   readonly #line: StatusLine
-  /** Bytes of all files; null: unknown. */
+  /** The bytes of all files; null if they are unknown. */
   readonly #size: number | null
   readonly #startedAt = performance.now()
   #bytes = 0
 
-  /** @param sizes bytes of each file; null: unknown */
+  /** Makes a line for some files. @param sizes the bytes of each file; null: unknown */
   constructor(output: NodeJS.WriteStream, sizes: readonly (number | null)[]) {
     this.#line = new StatusLine(output)
     this.#size = sizes.reduce<number | null>(
@@ -23,7 +23,7 @@ export class Progress {
     this.#bytes += bytes
   }
 
-  /** @param lines so far */
+  /** Updates the line. @param lines the number of lines so far */
   show(lines: number): void {
     this.#line.show(() => {
       const rate = Math.round(lines / ((performance.now() - this.#startedAt) / 1000))
@@ -33,7 +33,7 @@ export class Progress {
 
   #share(): string {
     if (this.#size === null || this.#size === 0) return ''
-    // A file may grow meanwhile.
+    // A file may grow while it is read.
     return `${Math.min(100, Math.floor((this.#bytes * 100) / this.#size))} %  `
   }
 

@@ -1,4 +1,4 @@
-/** Feeds the lines of logs to what counts or decides them. */
+/** Passes the lines of logs to a reader, which counts or decides them. */
 
 import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'
@@ -6,20 +6,21 @@ import { linesOf, STDIN } from './log-files.ts'
 import type { Progress } from './progress.ts'
 
 export interface LineReader {
-  /** A promise while it waits. Rejects where the store can't be asked. */
+  /** Reads a line. The promise rejects if the store cannot be asked. */
   add(line: string): void | Promise<void>
   /** A line that is too long to be read. */
   tooLong?(): void
-  /** Read so far. */
+  /** The number of requests so far. */
   readonly requests: number
 }
 
-/** Exit code, as of a process that the signal ended: 128 and the number of SIGINT. */
+/** The exit code of a process that SIGINT has ended: 128 and the number of the signal. */
 export const INTERRUPTED = 130
 
 /**
- * `failed`: a log could not be read to its end, as standard error says. The others, and what was read of it, count.
- * `interrupted`: by SIGINT. Rejects when the store can't be asked.
+ * Reads logs to their ends. `failed` means that a log could not be read to its end, as standard error says;
+ * what was read of it and the other logs count. `interrupted` means SIGINT. Rejects if the store cannot be
+ * asked.
  */
 export async function readAll(
   reader: LineReader,
@@ -49,7 +50,7 @@ export async function readAll(
   }
 }
 
-/** @returns why the log could not be read to its end; null: it was */
+/** Reads one log. @returns why it could not be read to its end; null if it was */
 async function readOne(
   reader: LineReader,
   log: string,

@@ -6,11 +6,11 @@ import { printable } from '../../telemetry/readable.ts'
 import { fold, foldWords } from '../screen.ts'
 import { grouped } from './progress.ts'
 
-/** Groups of one direction, as text. */
+/** The most groups of one direction in the text. */
 const MOST_GROUPS = 10
-/** Rows of a comment, which GitHub cuts off at 65,536 characters. */
+/** The most rows of a comment, which GitHub cuts off at 65,536 characters. */
 const MOST_ROWS = 100
-/** As wide as the counts, with what stands around them. */
+/** The width of the counts and their margins. */
 const INDENT = ' '.repeat(13)
 
 const DIRECTIONS = [
@@ -23,7 +23,7 @@ const DIRECTIONS = [
   },
 ] as const
 
-/** Texts of a log are in it: characters that control a terminal are escaped, as JSON permits within its strings. */
+/** The result as JSON. Characters of logs that control a terminal are escaped within strings. */
 export function replayAsJson(result: ReplayResult): string {
   return JSON.stringify(result, null, 2).split('\n').map(printable).join('\n')
 }
@@ -54,7 +54,7 @@ function groupAsText(group: ReplayGroup): string[] {
   ]
 }
 
-/** `GET /v1/me`, or with the entry that answers where that is not told by the method. */
+/** The request of a group: `GET /v1/me`, with the entry that answers if the method does not tell it. */
 function requestText({ method, route }: ReplayGroup): string {
   if (route === null) return method === '*' ? 'entries beyond 2,000 groups' : `${method}, no entry`
   return printable(route.startsWith(`${method} `) ? route : `${method} by entry ${route}`)
@@ -111,7 +111,7 @@ export function replayAsMarkdown(result: ReplayResult): string {
   ].join('\n\n')
 }
 
-/** In a table cell: a `|` ends the cell even within code. */
+/** A cell of a table with code. A `|` ends the cell even within code. */
 function code(text: string): string {
   return `\`${text.replaceAll('|', '\\|').replaceAll('`', "'")}\``
 }

@@ -9,7 +9,12 @@ import { type Terminal, tenantOf } from '../command.ts'
 import { withStore } from '../existing-store.ts'
 import { loadWithTables } from '../load-tables.ts'
 
-/** @param seats a file of Seats; left out: the store's count @throws ConfigError, or CommandFailed if there is no store */
+/**
+ * Runs the work with the subject.
+ *
+ * @param seats a file of Seats; if absent, the Seats of the store count
+ * @throws ConfigError, or CommandFailed if there is no store
+ */
 export async function withSubject<R>(
   { config: file, seats }: { readonly config: string; readonly seats?: string | undefined },
   terminal: Terminal,
@@ -25,7 +30,7 @@ export async function withSubject<R>(
     return work({ ...common, seats: seatsByName(read.seats), onlyTenant: id })
   }
   return withStore(config, terminal, (store) => {
-    // Bounded: a Seat that is evicted is read again.
+    // The memory is bounded: an evicted Seat is read again.
     const memory = new SeatMemory(store, directSource(store), config.memory.seats)
     return work({ ...common, seats: memory, onlyTenant: null })
   })

@@ -1,4 +1,4 @@
-/** The plan of a change of Seats, from the gateway: what it would do, and whom it touches, as text. */
+/** The gateway's plan of a change of Seats, as text: what the change does, and who is affected. */
 
 import { printable } from '../../telemetry/readable.ts'
 import type { Plan, PlanBody, PlannedChange } from '../remote/endpoint-answers.ts'
@@ -7,7 +7,7 @@ import { plural, fold } from '../screen.ts'
 import { warningText } from './written.ts'
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const
-/** Entries of a list that are shown. */
+/** The most entries of a list that are shown. */
 const SHOWN = 10
 
 export async function planOf(gateway: Gateway, body: PlanBody): Promise<Plan> {
@@ -34,11 +34,7 @@ export function planText({ tenant, changes, unchanged, unnamed, warnings }: Plan
     .join('\n')
 }
 
-/**
- * A deletion as the plan of `--prune` shows it.
- *
- * @param change what emptying the Seat changes; undefined: it is empty already
- */
+/** A deletion as text. @param change the change if the Seat is emptied; undefined: it is empty already */
 export function deletionText(name: string, change: PlannedChange | undefined): string {
   const text =
     change === undefined
@@ -66,7 +62,7 @@ function listLines(change: PlannedChange): string[] {
   ])
 }
 
-/** Users and API keys in force with the Seat; null: none has it. */
+/** The users and the API keys in force that hold the Seat; null if there are none. */
 function holdersText({ users, api_keys: keys }: Pick<PlannedChange, 'users' | 'api_keys'>): string | null {
   const holders = [
     ...(users > 0 ? [plural(users, 'user')] : []),

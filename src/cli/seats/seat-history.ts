@@ -1,4 +1,4 @@
-/** The history of a Seat as text: each entry of the audit as what it added and removed. */
+/** The history of a Seat as text: what each entry of the audit added and removed. */
 
 import type { AuditEntry } from '../../../seats-admin/index.ts'
 import { printable } from '../../telemetry/readable.ts'
@@ -6,7 +6,7 @@ import { shortTime } from '../remote/list-output.ts'
 
 type State = Readonly<Record<string, unknown>> | null
 
-/** @param entries the oldest first */
+/** The entries as text. @param entries the oldest first */
 export function historyText(name: string, entries: readonly AuditEntry[]): string {
   if (entries.length === 0) return `the audit has no entry of Seat ${printable(JSON.stringify(name))}`
   return entries.map(entryText).join('\n')

@@ -79,7 +79,7 @@ export const showSeat = defineCommand({
     }),
 })
 
-/** Also of a Seat that is gone: the one of the name that was deleted last. */
+/** The id of a Seat; if it is deleted, that of the last Seat with the name. */
 async function idOfSeat(gateway: Gateway, nameOrId: string): Promise<string> {
   try {
     return (await findSeat(gateway, nameOrId)).seat.id
@@ -93,7 +93,12 @@ async function idOfSeat(gateway: Gateway, nameOrId: string): Promise<string> {
   }
 }
 
-/** @param created name of who created it @param updated of who updated it last; '' before the first update */
+/**
+ * A Seat as text.
+ *
+ * @param created the name of its author
+ * @param updated the name of the author of the last update; '' before the first one
+ */
 function seatText(seat: SeatView, created: string, updated: string): string {
   const { name, id, spaces, permissions, created_at, updated_at } = seat
   const lines = [
@@ -170,7 +175,7 @@ export const updateSeat = defineCommand({
       }
       const lists = { spaces: body.spaces ?? seat.spaces, permissions: body.permissions ?? seat.permissions }
       const change = { seats: Object.fromEntries([[seat.name, lists]]) }
-      // Other Seats administrate nothing, before and after.
+      // Other Seats cannot administrate the tenant, before or after the change.
       if (mayAdministrate(seat)) await confirmChange(gateway, change, values.yes, terminal)
       const { value } = await gateway
         .send<SeatView>(`/v1/seats/${seat.id}`, { method: 'PUT', body, ifMatch: tag })
@@ -181,7 +186,7 @@ export const updateSeat = defineCommand({
   },
 })
 
-/** @throws CommandFailed in place of 412 */
+/** Explains status 412. @throws CommandFailed in place of that refusal */
 function explainStale(cause: unknown): never {
   if (cause instanceof GatewayRefusal && cause.problem.code === 'precondition_failed')
     throw new CommandFailed(
@@ -234,7 +239,8 @@ export const deleteSeat = defineCommand({
   run: async ({ values, positionals: [nameOrId = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       const { seat, tag } = await findSeat(gateway, nameOrId)
-      // Asked before: the answer to the deletion has no body. Its holders lose as much as where it is emptied.
+      // The plan comes first: the answer to the deletion has no body. Holders lose as much as if the Seat
+      // were emptied.
       const emptied = { spaces: [], permissions: [] }
       const { changes, warnings } = await planOf(gateway, {
         seats: Object.fromEntries([[seat.name, emptied]]),

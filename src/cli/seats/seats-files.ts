@@ -98,9 +98,9 @@ export const applySeats = defineCommand({
       if (!values.json) await terminal.print(isUsed ? APPLIED : planText(plan))
       const isDue = !isUsed && plan.changes.length > 0
       if (isDue) await confirmDeletions(plan, values.yes, terminal)
-      // The plan that is printed has the warning already; a question says what it is about again.
+      // The printed plan has the warning already; the question names its subject again.
       if (isDue) await confirmAdministration(plan.warnings, values.yes, terminal)
-      // Also where there is nothing to do: the write that did it may not be known everywhere yet.
+      // The write is sent even if there is nothing to do: an earlier write may not be known everywhere yet.
       const applied = await apply(gateway, { ...body, versions: plan.versions }, isUsed)
       if (values.json) return terminal.print(JSON.stringify(applied))
       if (saved === null && plan.changes.length === 0) return
@@ -112,7 +112,7 @@ export const applySeats = defineCommand({
 
 const APPLIED = 'this plan was applied before: the Seats are as it says'
 
-/** Whether nothing of a plan is left to do. The gateway refuses it all the same, as its Seats have other versions now. */
+/** Whether nothing of a plan is left to do. Its Seats may have other versions, which the gateway refuses. */
 async function wasApplied(gateway: Gateway, { body, plan }: SavedPlan): Promise<boolean> {
   const { versions: _, ...wanted } = body
   return plan.changes.length > 0 && (await planOf(gateway, wanted)).changes.length === 0
@@ -147,7 +147,7 @@ async function apply(gateway: Gateway, body: SeatsBody, isUsed: boolean): Promis
   }
 }
 
-/** A merge key, unless it is in quotes. */
+/** The merge key of YAML, unless it is in quotes. */
 const MERGE = '<<'
 
 export const exportSeats = defineCommand({
@@ -164,7 +164,7 @@ export const exportSeats = defineCommand({
       for await (const page of gateway.pages<SeatView>('/v1/seats', idOf))
         for (const { name, spaces, permissions } of page)
           seats.set(escapeVariables(name), { spaces, permissions })
-      // By code unit: the same on every machine, so that exports can be compared.
+      // Names are sorted by code unit, which is the same on every machine, so that exports can be compared.
       const sorted = [...seats.keys()].toSorted().map((name) => [name, seats.get(name)])
       const content = { tenant, seats: Object.fromEntries(sorted) }
       const text = values.json ? JSON.stringify(content) : yamlOf(content)
@@ -183,7 +183,7 @@ function yamlOf(content: object): string {
   return document.toString({ lineWidth: 100 })
 }
 
-/** They stand in double quotes alone, where JSON and YAML have the same escape. A file with them as they are is refused. */
+/** Escapes characters that a reader refuses. They are in double quotes, where JSON and YAML are alike. */
 function escaped(text: string): string {
   return text.replace(
     new RegExp(UNREADABLE, 'g'),

@@ -1,4 +1,4 @@
-/** Files of Seats, and saved plans, as a command is given them. */
+/** Files of Seats and saved plans, as arguments of a command. */
 
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -11,24 +11,24 @@ import { type Positional, UsageError } from '../arguments.ts'
 import { CommandFailed, type Terminal } from '../command.ts'
 import type { Plan, SeatItem, SeatsBody } from '../remote/endpoint-answers.ts'
 
-/** The form of saved plans. */
+/** The version of the format of saved plans. */
 const FORM = 2
 
 export interface SavedPlan {
   readonly seatgate_plan: typeof FORM
-  /** Where the plan was made. */
+  /** The space in which the plan was made. */
   readonly space: string
   readonly body: SeatsBody & { readonly versions: Plan['versions'] }
   readonly plan: Plan
-  /** SHA-256 of the rest. A person decides by the plan as it is shown: a file that was edited could do something else. */
+  /** The SHA-256 of the other members: an edited plan could do something else than a person approved. */
   readonly digest: string
 }
 
-/** What a command is given: a file, or standard input. */
+/** An input of a command: a file, or standard input. */
 export interface Input {
-  /** Its path; the name of standard input in messages. */
+  /** The path, or the name of standard input in messages. */
   readonly file: string
-  /** Null: a file. */
+  /** The content of standard input; null for a file. */
   readonly bytes: Buffer | null
 }
 
@@ -40,9 +40,9 @@ export const SEATS_FILES = {
 } as const satisfies Positional
 
 /**
- * The files of folders too, in the order of their paths.
+ * The inputs, with the files of folders in the order of their paths.
  *
- * @param key of `--api-key`, which standard input may be asked for as well
+ * @param key the value of `--api-key`, which may also name standard input
  * @throws UsageError, CommandFailed
  */
 export async function inputsOf(
@@ -73,14 +73,14 @@ async function filesAt(path: string): Promise<string[]> {
   return files.toSorted()
 }
 
-/** In folders of it too: with `--prune`, a file that is passed over would cost its Seats. What is hidden does not count. */
+/** The files of a folder and its folders, except hidden ones. `--prune` deletes Seats of skipped files. */
 async function filesBelow(folder: string): Promise<string[]> {
   const files: string[] = []
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.name.startsWith('.')) continue
     if (entry.isDirectory()) files.push(...(await filesBelow(path)))
-    // Also a link: a volume of Kubernetes has its files as links into a hidden folder.
+    // A link counts too: a volume of Kubernetes has its files as links into a hidden folder.
     else if (SEATS.test(entry.name)) files.push(path)
   }
   return files
@@ -104,14 +104,19 @@ export async function readSeats(inputs: readonly Input[], env: NodeJS.ProcessEnv
       seats.set(name, { file, item })
     }
   }
-  // A name may be __proto__: fromEntries makes it a member like any other.
+  // A name may be __proto__: fromEntries makes it an ordinary member.
   return {
     tenant: tenant ?? '',
     seats: Object.fromEntries([...seats].map(([name, { item }]) => [name, item])),
   }
 }
 
-/** @returns null where they are not one file with a plan. @throws CommandFailed where it is not as it was written */
+/**
+ * Reads a saved plan.
+ *
+ * @returns null if the input is anything else
+ * @throws CommandFailed if the plan was edited
+ */
 export function readSavedPlan([input, ...others]: readonly Input[]): SavedPlan | null {
   if (input === undefined || others.length > 0) return null
   const { file, bytes } = input

@@ -1,4 +1,4 @@
-/** What a write has done, and warnings: these on standard error, where they are in the way of no program. */
+/** The results of writes, and warnings. These go to standard error, where no program reads them as data. */
 
 import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'

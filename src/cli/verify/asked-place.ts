@@ -1,4 +1,4 @@
-/** An address at which reads are sent: an instance, or what is in front of the instances. */
+/** An address that readers ask: an instance, or what is in front of the instances. */
 
 import { Pool } from 'undici'
 import type { GatewayOptions } from '../remote/gateway-client.ts'
@@ -6,23 +6,23 @@ import { faultCode } from '../remote/no-answer.ts'
 import type { Credential } from './expected-answers.ts'
 import { ALLOW } from './staleness.ts'
 
-/** The built-in route that the reads ask for: 204, with the permission `canary:read`. */
+/** The built-in route that readers request: it answers 204 to callers with the permission `canary:read`. */
 const CANARY = '/v1/canary'
-/** The decisions of the tenant as they happen: an event stream, with the permission `decisions:list`. */
+/** The event stream with the decisions of the tenant, which requires the permission `decisions:list`. */
 const STREAM = '/v1/decisions'
-/** Connections are closed after this many reads on average: what balances connections sends the next one elsewhere. */
+/** The number of reads after which a connection is closed: a balancer may send the next one elsewhere. */
 const READS_PER_CONNECTION = 16
 
 interface PlaceOptions extends Pick<GatewayOptions, 'url' | 'space' | 'ca' | 'timeout' | 'host'> {
-  /** As the report shows it. */
+  /** The name in the report. */
   readonly name: string
-  /** Requests at one time. */
+  /** The most requests at one time. */
   readonly connections: number
 }
 
 export type ReadResult =
   | { readonly answer: string; readonly requestId: string }
-  /** The gateway has not decided: it is away, or can't ask its store, or a proxy answers in its place. */
+  /** The gateway has not decided: it is away, cannot ask its store, or a proxy answers in its place. */
   | { readonly answer: null; readonly reason: string }
 
 export class AskedPlace {
@@ -36,7 +36,7 @@ export class AskedPlace {
     const { url, connections, timeout, ca } = options
     this.name = options.name
     this.#options = options
-    // An authority that --ca names is trusted by itself, though another one has issued it.
+    // An authority of --ca is trusted without its issuer.
     const connect = { timeout, allowPartialTrustChain: true, ...(ca === undefined ? {} : { ca }) }
     this.#pool = new Pool(url.origin, {
       connections,
@@ -45,11 +45,11 @@ export class AskedPlace {
       bodyTimeout: timeout,
       connect,
     })
-    // A stream may be silent for as long as nothing is decided.
+    // A stream is silent while nothing is decided.
     this.#streams = new Pool(url.origin, { pipelining: 1, headersTimeout: timeout, bodyTimeout: 0, connect })
   }
 
-  /** One read. Never rejects. */
+  /** Reads once. Never rejects. */
   async ask(credential: Credential): Promise<ReadResult> {
     this.#reads++
     try {
@@ -75,7 +75,7 @@ export class AskedPlace {
       const { statusCode, headers, body } = await this.#streams.request(
         this.#question(STREAM, credential, { accept: 'text/event-stream' }),
       )
-      // Its end is an event of the stream, also where that is an error.
+      // An error also ends the stream, which the event of its end reports.
       body.on('error', () => {})
       const isStream = String(headers['content-type'] ?? '').startsWith('text/event-stream')
       if (statusCode === 200 && isStream) return { body, requestId: String(headers['x-request-id'] ?? '') }
@@ -117,13 +117,13 @@ export interface OpenStream {
 }
 
 export interface NoStream {
-  /** Why. */
+  /** Why there is no stream. */
   readonly refused: string
-  /** A later try may succeed: the gateway is away, or does not decide. */
+  /** Whether a later attempt may succeed: the gateway is away, or does not decide. */
   readonly passing: boolean
 }
 
-/** The code of a problem document (RFC 9457) of a gateway. */
+/** The code of a gateway's problem document (RFC 9457). */
 function codeOf(text: string): string | null {
   try {
     const { code } = JSON.parse(text) as { code?: unknown }

@@ -10,31 +10,31 @@ import type { Subjects } from './readers.ts'
 import type { RunRecord } from './run-record.ts'
 import { Subject, type Write } from './staleness.ts'
 
-/** The write has no 2xx, and may have been made or may yet be: nothing is expected of its credentials any more. */
+/** The write has no 2xx, but may take effect: nothing is expected of its credentials any more. */
 export class Unanswered extends Error {}
 
 /** The run ends before the next write. */
 export class RunEnded extends Error {}
 
-/** Statuses after which nothing was changed for certain, and asking again does not help. */
+/** Whether the write certainly changed nothing, and another attempt would not help. */
 export function isRefused({ status }: { readonly status: number }): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429
 }
 
-/** The code of the network's fault, or 'no answer' where a program that is no gateway has answered. */
+/** The code of the network's fault, or 'no answer' if another program has answered. */
 export function unansweredAs(cause: unknown): string {
   return (cause instanceof Error && cause.cause !== undefined && faultCode(cause.cause)) || 'no answer'
 }
 
-/** ms from a 2xx until the next write, at least: reads that overlap that one may show the state before it. */
+/** The least time in ms from a 2xx to the next write: reads during a write may show the earlier state. */
 const READ_TIME = 250
 
-/** Times writes. */
+/** The pace of writes. */
 export class Pace {
   readonly #interval: number
   #next = -Infinity
 
-  /** @param interval ms between the beginnings of two writes */
+  /** Makes a pace. @param interval ms between the beginnings of two writes */
   constructor(interval: number) {
     this.#interval = interval
   }
@@ -45,23 +45,23 @@ export class Pace {
     this.#next = performance.now() + this.#interval
   }
 
-  /** A write was answered with 2xx, after however long. */
+  /** Notes that a write was answered with 2xx. */
   answered(): void {
     this.#next = Math.max(this.#next, performance.now() + READ_TIME)
   }
 }
 
-/** @throws RunEnded as soon as the run ends */
+/** Waits. @throws RunEnded as soon as the run ends */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {
     throw new RunEnded()
   })
 }
 
-/** Where writes are sent. */
+/** An address to which writes are sent. */
 export interface WritePlace<S> {
   readonly name: string
-  /** @throws GatewayRefusal, or another error where there is no answer */
+  /** Sends a write. @throws GatewayRefusal, or another error if there is no answer */
   send<V>(sent: S): Promise<Answer<V>>
 }
 
@@ -79,9 +79,9 @@ export class Writer<S> {
   #turn = 0
   #state = NOTHING
   #subjects: Subject<Credential>[] = []
-  /** Keys of the cycle before, which are revoked for good: asked about until others are. */
+  /** The keys of the previous cycle, which stay revoked: they are read until the next ones are revoked. */
   #revoked: readonly Subject<Credential>[] = []
-  /** The last one with a 2xx. */
+  /** The newest write with a 2xx. */
   #last: Write | null = null
 
   constructor(parts: WriterParts<S>) {
@@ -98,7 +98,7 @@ export class Writer<S> {
     return this.#last
   }
 
-  /** A cycle is done: its keys are revoked, and stay so during the next one. */
+  /** Ends a cycle: its keys are revoked, and stay so during the next one. */
   retire(): void {
     const keys = this.#subjects.filter(({ credential }) => credential.kind === 'key')
     const others = this.#subjects.filter((subject) => !keys.includes(subject))
@@ -108,14 +108,14 @@ export class Writer<S> {
     this.#state = NOTHING
   }
 
-  /** A cycle is given up: nothing is expected of its credentials. */
+  /** Gives up a cycle: nothing is expected of its credentials. */
   forget(): void {
     this.#parts.subjects.remove(this.#subjects)
     this.#subjects = []
     this.#state = NOTHING
   }
 
-  /** A credential, from the last write on. */
+  /** Adds a credential, which is read from the last write on. */
   expect(name: string, credential: Credential): void {
     const subject = new Subject(name, credential, this.lastWrite, answersTo(credential, this.#state))
     this.#subjects.push(subject)
@@ -125,7 +125,10 @@ export class Writer<S> {
   }
 
   /**
-   * @param next the state that the write makes @throws Unanswered, RunEnded, or GatewayRefusal: nothing was changed
+   * Makes a write.
+   *
+   * @param next the state that the write makes
+   * @throws Unanswered, RunEnded, or GatewayRefusal if nothing was changed
    */
   async write<V>(operation: string, sent: S, next: (made: V | null) => CycleState): Promise<V> {
     const { places, pace, signal, record, subjects } = this.#parts

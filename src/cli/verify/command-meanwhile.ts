@@ -3,16 +3,18 @@
 import { spawn } from 'node:child_process'
 import type { Terminal } from '../command.ts'
 
-/** ms between SIGTERM and SIGKILL. */
+/** The time in ms between SIGTERM and SIGKILL. */
 const GRACE = 5000
-/** ms in which the rest of its output arrives. */
+/** The time in ms in which the rest of the output arrives. */
 const OUTPUT = 200
 
 /**
- * Runs the command in a shell, in a process group of its own, so that Ctrl-C at the terminal does not end a drill halfway. Its
- * output goes to standard error. It does not get the API key of this command.
+ * Runs the command in a shell, in a process group of its own, so that Ctrl-C at the terminal does not end a
+ * drill halfway. Its output goes to standard error. It does not get the API key of this command.
  *
- * @param elapsed ms since the start of the run @param ends ends the command @returns once it has ended
+ * @param elapsed ms since the start of the run
+ * @param ends the signal that ends the command
+ * @returns when the command has ended
  */
 export async function runMeanwhile(
   command: string,
@@ -43,7 +45,7 @@ export async function runMeanwhile(
       terminal.printError(`--during: ${cause.message}`)
       resolve(null)
     })
-    // A program that it left in the background may keep its output open.
+    // A program in the background may keep the output open.
     child.once('exit', (code) => setTimeout(resolve, OUTPUT, code))
     if (ends.aborted) stop()
   })
@@ -53,9 +55,9 @@ export async function runMeanwhile(
   return {
     command,
     began_ms: Math.round(began),
-    // Null: it was ended with the run.
+    // Null if it was ended with the run.
     ended_ms: ends.aborted ? null : Math.round(elapsed()),
-    // Null where a signal ended it.
+    // Null if a signal ended it.
     exit,
   }
 }

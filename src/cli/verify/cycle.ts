@@ -1,4 +1,4 @@
-/** The writes of a run: each cycle makes a Seat and a key, changes them in every way, and ends without them. */
+/** The writes of a run: each cycle makes a Seat and a key, changes them in every way, and deletes them. */
 
 import type { ApiKeyView, BlockView, SeatView } from '../remote/endpoint-answers.ts'
 import type { Sent } from '../remote/gateway-client.ts'
@@ -10,7 +10,7 @@ import type { RunRecord } from './run-record.ts'
 import type { GatewayTime, TrialSessions, TrialTokens } from './trial-tokens.ts'
 import { pause, RunEnded, type Writer } from './change-writer.ts'
 
-/** ms between looks whether the streams have ended. */
+/** The time in ms between checks whether the streams have ended. */
 const STREAM_POLL = 20
 
 const OPERATIONS = [
@@ -23,7 +23,7 @@ const OPERATIONS = [
   'make again',
   'revoke key',
 ] as const
-/** A Seat grants nothing until a key or token holds it: reads test those. */
+/** The operations that no read tests: a Seat grants nothing until a key or token holds it. */
 export const UNSEEN_OPERATIONS = ['make Seat', 'make again'] as const
 const BLOCK_OPERATIONS = ['block', 'unblock'] as const
 const SESSION_OPERATIONS = ['end session'] as const
@@ -34,7 +34,7 @@ interface Wanted {
   readonly sessions: readonly string[]
 }
 
-/** What a cycle does to what it has made; the report says which of them were not reached. */
+/** The operations of a cycle; the report names those that were not reached. */
 export function operationsOf({ tokenSecret, blocks, sessions }: Wanted): readonly string[] {
   return [
     ...OPERATIONS,
@@ -45,47 +45,47 @@ export function operationsOf({ tokenSecret, blocks, sessions }: Wanted): readonl
 
 export interface CycleRequest extends Sent {
   readonly path: string
-  /** Blocks and sessions belong to the admin space. */
+  /** The space: blocks and sessions belong to the admin space. */
   readonly at: 'manage' | 'admin'
 }
 
 export interface CycleParts {
   readonly writer: Writer<CycleRequest>
   readonly record: RunRecord
-  /** Null: no tokens, no sessions and no blocks. */
+  /** Null: there are no tokens, no sessions and no blocks. */
   readonly tokens: TrialTokens | null
-  /** Null: there are none to end. */
+  /** Null: there are no sessions to end. */
   readonly sessions: TrialSessions | null
   readonly time: GatewayTime
   readonly space: string
-  /** Begins all names of the run: the prefix, and the id of the run. */
+  /** The beginning of all names of the run: the prefix, and the id of the run. */
   readonly prefix: string
   /** The name of a Seat without permissions, which each key holds too. */
   readonly anchor: string
-  /** RFC 3339, by the gateway's clock: when keys and blocks end by themselves, in case nothing else ends them. */
+  /** The time in RFC 3339, by the gateway's clock, when keys and blocks expire if nothing else ends them. */
   readonly until: () => string
   readonly signal: AbortSignal
-  /** Objects that exist, for their deletion. */
+  /** The objects that exist and must be deleted. */
   readonly made: Map<string, MadeObject>
-  /** What the gateway or the caller's rights leave out, from the first refusal on. */
+  /** The optional tests: null or false from the first refusal by the gateway or the caller's rights on. */
   readonly optional: { streams: OpenStreams | null; blocks: boolean }
 }
 
 export class Cycle {
-  /** `user`: the `sub` of the tokens of this cycle. */
+  /** The parts; `user` is the `sub` of the tokens of this cycle. */
   readonly #parts: CycleParts & { readonly user: string }
   readonly #name: string
-  /** Of the last time that a name was given up: by the gateway's clock. */
+  /** The last time that a name was given up, by the gateway's clock. */
   #givenUpAt = 0
 
   constructor(parts: CycleParts, number: number) {
     const user = `${parts.prefix}user-${number}`
-    // A block whose outcome is unknown must not touch the tokens of later cycles.
+    // A block of unknown result must not affect the tokens of later cycles.
     this.#parts = { ...parts, user, tokens: parts.tokens?.of(user) ?? null }
     this.#name = `${parts.prefix}${number}`
   }
 
-  /** @throws Unanswered, RunEnded, GatewayRefusal */
+  /** Runs the cycle. @throws Unanswered, RunEnded, GatewayRefusal */
   async run(): Promise<void> {
     const name = this.#name
     const renamed = `${name}-renamed`
@@ -123,7 +123,7 @@ export class Cycle {
     }))
   }
 
-  /** Of a granted Seat. */
+  /** The permissions of a granted Seat. */
   get #permissions(): string[] {
     return ['canary:read', ...(this.#parts.optional.streams === null ? [] : ['decisions:list'])]
   }
@@ -157,7 +157,7 @@ export class Cycle {
     await this.#streamsEnd()
   }
 
-  /** The last write took the right to the open streams: each is watched until it ends, before the next write. */
+  /** Waits for the streams whose right the last write took: they must end before the next write. */
   async #streamsEnd(): Promise<void> {
     const { writer, optional, signal } = this.#parts
     optional.streams?.taken(writer.lastWrite)
@@ -235,7 +235,7 @@ export class Cycle {
     made.delete(block.id)
   }
 
-  /** Of a sign-in session that was made for this: its token and an open stream end with it. */
+  /** Ends a sign-in session that was made for this: its token and an open stream end with it. */
   async #endSession(seat: string): Promise<void> {
     const { writer, record, tokens, sessions, optional } = this.#parts
     if (tokens === null || sessions === null) return
@@ -291,7 +291,7 @@ export class Cycle {
   }
 }
 
-/** The Seat without permissions that the keys of a run hold. */
+/** Makes the Seat without permissions that the keys of a run hold. */
 export async function makeAnchor(parts: CycleParts): Promise<void> {
   await makeSeat(parts, 'make Seat', { name: parts.anchor, permissions: [] }, () => NOTHING)
 }

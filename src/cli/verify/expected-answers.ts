@@ -1,31 +1,32 @@
 /**
- * The state that the writes of a cycle make, and the answer to each credential that follows from it (docs/seats-api.md,
- * docs/tokens.md). Pure, and written apart from the code that decides requests: a checker must not share its faults.
+ * The state that the writes of a cycle make, and the answer to each credential that follows from it
+ * (docs/seats-api.md, docs/tokens.md). Pure, and written apart from the code that decides requests: a checker
+ * must not share its faults.
  */
 
 import { ALLOW } from './staleness.ts'
 
 export interface CycleState {
-  /** Null: there is none now. */
+  /** The Seat of the cycle; null if there is none now. */
   readonly seat: {
     readonly id: string
     readonly name: string
-    /** It holds `canary:read`. */
+    /** Whether it holds `canary:read`. */
     readonly granted: boolean
   } | null
   /** How often each name has been given to a Seat. */
   readonly uses: ReadonlyMap<string, number>
-  /** Ids of API keys. */
+  /** The ids of revoked API keys. */
   readonly revoked: ReadonlySet<string>
-  /** Ids of sign-in sessions that have ended. */
+  /** The ids of sign-in sessions that have ended. */
   readonly ended: ReadonlySet<string>
-  /** The user of the tokens is blocked. */
+  /** Whether the user of the tokens is blocked. */
   readonly blocked: boolean
 }
 
 export type Credential =
   | { readonly kind: 'key'; readonly text: string; readonly id: string; readonly seatId: string }
-  /** `use`: which use of the name it was issued for. `session`: that it ends with; null: none. */
+  /** `use`: the use of the name that it is for. `session`: the session that it ends with, or null. */
   | {
       readonly kind: 'token'
       readonly text: string
@@ -34,7 +35,7 @@ export type Credential =
       readonly session: string | null
     }
 
-/** Nothing is made yet. */
+/** The state before the first write. */
 export const NOTHING: CycleState = {
   seat: null,
   uses: new Map(),
@@ -44,8 +45,9 @@ export const NOTHING: CycleState = {
 }
 
 /**
- * A key holds its Seat by id and follows a rename; beside it, it holds a Seat without permissions, so that it never has no
- * Seat in the space. A token names a Seat, and is issued for one use of the name.
+ * The answers to a credential. A key holds its Seat by id and follows a rename. It also holds a Seat without
+ * permissions, so that it always has a Seat in the space. A token names a Seat, and is issued for one use of
+ * the name.
  */
 export function answersTo(credential: Credential, state: CycleState): readonly string[] {
   const { seat, uses, revoked, ended, blocked } = state
@@ -59,7 +61,7 @@ export function answersTo(credential: Credential, state: CycleState): readonly s
   return [isNamed && seat.granted ? ALLOW : 'permission_denied']
 }
 
-/** A Seat takes a name. */
+/** The state after a Seat takes a name. */
 export function named(
   { uses }: CycleState,
   seat: NonNullable<CycleState['seat']>,

@@ -1,43 +1,45 @@
 /**
- * Whether a history of concurrent operations has an order that explains every answer: the search of Wing and Gong (1993) with the
- * memory of Lowe (2017), over a sequential model. Pure, and without a domain.
+ * Whether a history of concurrent operations has an order that explains every answer: the search of Wing and
+ * Gong (1993) with the memory of Lowe (2017), over a sequential model. Pure, and without a domain.
  *
- * Order. An operation precedes another one if it ended before the other one began. A *weak* operation is an answer that may rest on
- * a state that others no longer see; only *settled* writes to the records that it reads precede it: those with an answer. All that
- * ended before a write or a strong read began, weak operations too, precedes it.
+ * Order. An operation precedes another one if it ended before the other one began. A *weak* operation is an
+ * answer that may rest on a state that others no longer see; only *settled* writes to the records that it
+ * reads precede it: those with an answer. All that ended before a write or a strong read began, weak
+ * operations too, precedes it.
  *
- * Parts. Operations that share no record can be checked apart (Herlihy and Wing, 1990, theorem 1): if each part has an order,
- * a circle through several parts would enter each part at a strong operation, as no record is shared. It would leave the part at
- * an operation that does not precede that one in time, hence ended after that one began. So each entry of the circle begins
- * before the next one, which no circle can do.
+ * Parts. Operations that share no record can be checked apart (Herlihy and Wing, 1990, theorem 1): if each
+ * part has an order, a circle through several parts would enter each part at a strong operation, as no record
+ * is shared. It would leave the part at an operation that does not precede that one in time, hence ended
+ * after that one began. So each entry of the circle begins before the next one, which no circle can do.
  *
- * Search. An operation that leaves the state as it is takes its place as soon as it can: whatever order follows without it
- * follows with it. The search branches over the others. It remembers each pair of a set of placed operations and a state.
+ * Search. An operation that leaves the state as it is takes its place as soon as it can: whatever order
+ * follows without it follows with it. The search branches over the others. It remembers each pair of a set of
+ * placed operations and a state.
  */
 
 export interface TimedOperation {
-  /** ms of one monotonic clock. */
+  /** The time in ms of one monotonic clock. */
   readonly began: number
-  /** Infinity: its result is unknown. It may take effect at any time from `began` on, or never. */
+  /** The time of the answer; Infinity if the result is unknown: it takes effect later, or never. */
   readonly ended: number
   readonly weak: boolean
-  /** It may change the state: where it has an answer, weak operations that begin later follow it. */
+  /** Whether it may change the state. If it has an answer, weak operations that begin later follow it. */
   readonly writes: boolean
-  /** Names of what it reads and writes. */
+  /** The names of what it reads and writes. */
   readonly records: readonly string[]
 }
 
 export interface SequentialModel<S, O> {
   readonly initial: S
-  /** The state after the operation; the same object where it changes nothing; null: the state does not explain its answer. */
+  /** The next state: the same object if nothing changes; null if the state does not explain the answer. */
   step(state: S, operation: O): S | null
-  /** Equal for equal states only. */
+  /** A text that is equal for equal states only. */
   key(state: S): string
 }
 
 export type Verdict<S> =
   | { readonly verdict: 'explained' }
-  /** The history is too wide. */
+  /** The history is too wide for the search. */
   | { readonly verdict: 'not checked' }
   | {
       readonly verdict: 'unexplained'
@@ -45,15 +47,15 @@ export type Verdict<S> =
       readonly states: readonly S[]
     }
 
-/** Pairs of a set and a state that the search visits, at most. */
+/** The most pairs of a set and a state that the search visits. */
 export const MOST_VISITS = 30_000
 const MOST_STATES = 16
 
 interface Node<S> {
-  /** A bit for each operation: it has its place. */
+  /** A bit for each operation that has its place. */
   readonly placed: Uint32Array
   readonly state: S
-  /** Operations with an answer that have no place yet. */
+  /** The number of operations with an answer that have no place yet. */
   readonly left: number
 }
 
@@ -62,7 +64,7 @@ interface Branch<S> {
   readonly state: S
 }
 
-/** @param watched the states before it are of interest */
+/** Looks for an order. @param watched the operation whose preceding states are of interest */
 export function checkOrder<S, O extends TimedOperation>(
   history: readonly O[],
   model: SequentialModel<S, O>,
@@ -84,7 +86,7 @@ export function checkOrder<S, O extends TimedOperation>(
     if (visited.has(key)) continue
     if (visited.size >= most) return { verdict: 'not checked' }
     visited.add(key)
-    // The last one pushed is tried first: that whose answer came first.
+    // The last one pushed is tried first: the one whose answer came first.
     const end = ({ at }: Branch<S>) => operations[at]?.ended ?? 0
     const inTurn = branches.toSorted((one, other) => end(other) - end(one) || other.at - one.at)
     for (const branch of inTurn) stack.push(after(next, branch, operations))
@@ -92,7 +94,7 @@ export function checkOrder<S, O extends TimedOperation>(
   return { verdict: 'unexplained', states: [...states.values()] }
 }
 
-/** One pass in the order of beginnings: all that can be next, given what has no place yet. */
+/** Places unchanging operations: one pass in the order of beginnings finds all that can be next. */
 function placeUnchanging<S, O extends TimedOperation>(
   { placed: before, state, left: leftBefore }: Node<S>,
   operations: readonly O[],
@@ -102,7 +104,7 @@ function placeUnchanging<S, O extends TimedOperation>(
   const placed = before.slice()
   let left = leftBefore
   const branches: Branch<S>[] = []
-  /** The first end of an operation without a place, and by record of a settled write without a place. */
+  /** The first end of an operation without a place; and by record, of a settled write without a place. */
   let firstEnd = Infinity
   const settledAt = new Map<string, number>()
   for (const [at, operation] of operations.entries()) {
@@ -164,22 +166,22 @@ export function partsOf<O extends Pick<TimedOperation, 'records'>>(history: read
   return [...Map.groupBy(history, ({ records }) => rootOf(records[0] ?? '')).values()]
 }
 
-/** The model of a history and of each part of it. It can take the answer away from an operation. */
+/** The model of a history and of each part of it, which can remove the answer of an operation. */
 export interface HistoryModel<S, O> extends SequentialModel<S, O> {
-  /** The operation with an unknown result; null: without an answer it says nothing. */
+  /** The operation with an unknown result; null if it says nothing without its answer. */
   unanswered(operation: O): O | null
 }
 
 export interface Contradiction<S, O> {
-  /** The first answer that contradicts all before it. */
+  /** The first answer that contradicts all earlier ones. */
   readonly operation: O
-  /** All that the contradiction needs, in the order of beginnings. */
+  /** The operations that the contradiction needs, in the order of beginnings. */
   readonly operations: readonly O[]
-  /** States in which it could have been answered. */
+  /** The states in which it could have been answered. */
   readonly states: readonly S[]
 }
 
-/** @param history without an order that explains it */
+/** The contradiction in a history. @param history a history that no order explains */
 export function contradictionIn<S, O extends TimedOperation>(
   history: readonly O[],
   model: HistoryModel<S, O>,
@@ -202,7 +204,7 @@ export function contradictionIn<S, O extends TimedOperation>(
   return { operation, operations: needed.toSorted((one, other) => one.began - other.began), states }
 }
 
-/** What is known at a moment. */
+/** The operations and answers at a moment. */
 function answeredBy<S, O extends TimedOperation>(
   history: readonly O[],
   moment: number,
@@ -215,7 +217,7 @@ function answeredBy<S, O extends TimedOperation>(
   })
 }
 
-/** Leaves out reads: a history that has an order has one without them too. */
+/** Removes reads: a history with an order has one without its reads too. */
 function without<O extends TimedOperation>(
   history: readonly O[],
   kept: O,

@@ -8,12 +8,12 @@ import type { Gateway } from '../remote/gateway-client.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import type { Pace } from './change-writer.ts'
 
-/** The names of all that is made, and the `sub` of the user of its tokens, begin with this. */
+/** The beginning of the names of all objects, and of the `sub` of the user of its tokens. */
 export const PREFIX = 'seatgate-verify-'
 
 const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz'
 
-/** Ten characters: runs at the same time have different ones. */
+/** An id of ten characters, which differs between runs at the same time. */
 export function runId(): string {
   return Array.from({ length: 10 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
 }
@@ -25,26 +25,22 @@ export interface MadeObject {
 }
 
 /**
- * In the order of their deletion: a user cannot be asked for while blocked, and a key must be revoked while it still holds a
- * Seat that the caller may manage.
+ * The paths, in the order of deletion. A user cannot be asked for while blocked, and a key must be revoked
+ * while it still holds a Seat that the caller may manage.
  */
 const PATHS = { block: '/v1/blocks', 'api-key': '/v1/api-keys', seat: '/v1/seats' } as const
 const ORDER = Object.keys(PATHS)
 
-/** Of a gateway: the space in which Seats and keys are managed, and the admin space, to which blocks belong. */
+/** The clients for a gateway: one for the space of Seats and keys, one for the admin space of blocks. */
 export interface Managing {
-  /** As the report shows it. */
+  /** The name in the report. */
   readonly name: string
   readonly manage: Gateway
   readonly admin: Gateway
   close(): Promise<unknown>
 }
 
-/**
- * The objects of a run that are in force, by their names.
- *
- * @throws CommandFailed; what the caller may not list is left out
- */
+/** The objects of a run in force, by name, except those that may not be listed. @throws CommandFailed */
 export async function findMade({ manage, admin }: Managing, run: string): Promise<MadeObject[]> {
   const objects: MadeObject[] = []
   const list = async <V extends { readonly id: string }>(
@@ -72,17 +68,22 @@ export interface NotRemoved extends MadeObject {
 }
 
 interface Removing {
-  /** Asked in turn, so that one that is away stops nothing. */
+  /** The gateways, which are asked in turn, so that one that is away stops nothing. */
   readonly places: readonly Managing[]
   readonly pace: Pace
   readonly signal: AbortSignal
-  /** ms without any success after which the rest is left. */
+  /** The time in ms without success after which the rest is left. */
   readonly patience: number
-  /** By id. What is gone is taken from it. */
+  /** The objects by id. Deleted ones are removed from the map. */
   readonly made: Map<string, MadeObject>
 }
 
-/** Deletes Seats and blocks, and revokes keys. @returns what is left @throws RunEnded */
+/**
+ * Deletes Seats and blocks, and revokes keys.
+ *
+ * @returns what is left
+ * @throws RunEnded
+ */
 export async function removeAll(objects: Iterable<MadeObject>, removing: Removing): Promise<NotRemoved[]> {
   const { places, pace, signal, patience, made } = removing
   const left: NotRemoved[] = []
@@ -110,7 +111,7 @@ export async function removeAll(objects: Iterable<MadeObject>, removing: Removin
   return left
 }
 
-/** @returns null: it is gone; a refusal: it stays; a text: it may be tried again */
+/** Deletes an object. @returns null if it is gone; a refusal if it stays; a text if it may be tried again */
 async function removeAt(place: Managing, { kind, id }: MadeObject): Promise<null | GatewayRefusal | string> {
   const gateway = kind === 'block' ? place.admin : place.manage
   try {
@@ -124,7 +125,7 @@ async function removeAt(place: Managing, { kind, id }: MadeObject): Promise<null
   }
 }
 
-/** What is left at the gateway, and how it goes away. */
+/** The message about what is left, and how to delete it. */
 export function leftInWords(left: readonly NotRemoved[]): string {
   const lines = left.map(({ kind, id, name, why }) => `  ${kind} ${name} ${id}: ${why}`)
   return [

@@ -14,20 +14,20 @@ interface PlaceSettings {
   readonly host?: string | undefined
 }
 
-/** How the gateways are reached. */
+/** The addresses and options of the gateways. */
 export interface Reached {
   readonly places: readonly PlaceSettings[]
-  /** Its space is that of the run. */
+  /** The options of requests; their space is that of the run. */
   readonly shared: Omit<GatewayOptions, 'url'>
-  /** Where Seats and keys are managed, if the key may not do that in the space of the run. */
+  /** The space in which Seats and keys are managed if the key may not do so in the space of the run. */
   readonly adminSpace: string
 }
 
-/** What an unknown key means that was accepted before. */
+/** The meaning of an unknown key that was accepted before. */
 export const OTHER_STORE =
   'It was accepted before: some of these addresses, or a load balancer behind one of them, lead to gateways with another store'
 
-/** One for each place. @param space in which Seats and keys are managed */
+/** The clients for each place. @param space the space in which Seats and keys are managed */
 export function managedPlaces({ places, shared, adminSpace }: Reached, space: string): Managing[] {
   return places.map(({ url, host, name }) => {
     const options = { ...shared, url, host, tries: 1 }
@@ -54,7 +54,7 @@ export async function askOnce<R>(
 }
 
 /**
- * The space in which the key manages: that of the run, or else the admin space.
+ * The space in which the key manages Seats: the run's or the admin space.
  *
  * @throws GatewayRefusal, CommandFailed
  */
@@ -71,11 +71,7 @@ export async function managingSpace(reached: Reached): Promise<string> {
   throw refusal
 }
 
-/**
- * Every place must have the route that the reads ask for, and know the API key.
- *
- * @throws CommandFailed, which names the place
- */
+/** Checks that each place has the canary and knows the API key. @throws CommandFailed that names the place */
 export async function requireCanary(reached: Reached): Promise<void> {
   for (const place of reached.places)
     try {
@@ -83,7 +79,7 @@ export async function requireCanary(reached: Reached): Promise<void> {
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal)) throw cause
       const { status, code } = cause.problem
-      // The caller's own rights there do not matter.
+      // The rights of the caller there do not matter.
       if (status === 403) continue
       if (code === 'route_not_found')
         throw new CommandFailed(`${place.name} has no GET /v1/canary: ${cause.message}`)
@@ -97,7 +93,7 @@ type Instances = Awaited<ReturnType<typeof instancesOf>>
 
 export const NO_INSTANCES: Instances = { ids: new Set(), places: [], untested: [] }
 
-/** @throws CommandFailed: none of them advertises an address */
+/** The instances of the fleet. @throws CommandFailed if no instance advertises an address */
 export async function instancesOf(reached: Reached, terminal: Terminal) {
   const all = await listed(reached)
   const advertised = all.flatMap(({ id, place }) => (place === null ? [] : [{ id, ...place }]))
@@ -120,7 +116,7 @@ export async function instancesOf(reached: Reached, terminal: Terminal) {
   return { ids: new Set(all.map(({ id }) => id)), places, untested }
 }
 
-/** The instances that started during the run, unless at an address that was asked. @param reached in the run */
+/** The instances that started during the run at other addresses. @param reached the addresses of the run */
 export async function joinedSince({ ids }: Instances, reached: Reached): Promise<Untested[]> {
   const isAsked = (place: PlaceSettings | null) => reached.places.some(({ name }) => name === place?.name)
   try {
@@ -137,7 +133,7 @@ function untestedInstance(id: string, why: string): Untested {
   return { what: `instance ${id}`, why }
 }
 
-/** An instance that advertises no address has no place. */
+/** The instances; one that advertises no address has no place. */
 async function listed(reached: Reached) {
   const ask = (gateway: Gateway) => gateway.get<FleetAnswer>('/v1/fleet')
   const { data } = await askOnce(reached, ask, { space: reached.adminSpace })
@@ -149,14 +145,14 @@ async function listed(reached: Reached) {
   }))
 }
 
-/** It serves the endpoints at the prefix and the host of the public address. */
+/** The place of an instance, which serves the endpoints at the prefix and host of the public address. */
 function instanceAt(url: URL, front: URL | undefined): PlaceSettings {
   const at = new URL(url)
   if (at.pathname === '/') at.pathname = front?.pathname ?? '/'
   return { url: at, name: nameOf(at), host: front?.host }
 }
 
-/** The same address is asked once. */
+/** The places without repeated addresses. */
 export function distinct(places: readonly PlaceSettings[]): PlaceSettings[] {
   return [...new Map(places.toReversed().map((place) => [place.name, place])).values()].toReversed()
 }

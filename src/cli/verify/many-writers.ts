@@ -1,7 +1,4 @@
-/**
- * Several writers at once, scene after scene: whatever they and the callers are answered in a scene must have an order that explains
- * it.
- */
+/** Several writers at once: in each scene, some order must explain all answers to writers and callers. */
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,7 +22,7 @@ import {
 import { type AdministratorQuestion, answerOf, isExpected, requestOf } from './tenant-requests.ts'
 import type { TrialTokens } from './trial-tokens.ts'
 
-/** What the writers do; the report says which of them were not reached. */
+/** The operations of the writers; the report names those that were not reached. */
 export const MANY_OPERATIONS = [
   'create Seat',
   'update Seat',
@@ -35,24 +32,24 @@ export const MANY_OPERATIONS = [
   'revoke key',
 ] as const
 
-/** Operations of each writer in a scene. */
+/** The number of operations of each writer in a scene. */
 const QUESTIONS = 10
-/** Operations of a scene, at most. */
+/** The most operations of a scene. */
 const MOST_OPERATIONS = 4000
-/** ms between the beginnings of two reads of one reader. */
+/** The time in ms between the beginnings of two reads of one reader. */
 const READ_EVERY = 50
 const NAMES = ['a', 'b', 'c']
 
 export interface ManyWritersParts {
-  /** For each writer, connections of its own. */
+  /** The connections of each writer. */
   readonly writers: readonly (readonly WritePlace<CycleRequest>[])[]
   readonly readPlaces: readonly AskedPlace[]
-  /** At each place. */
+  /** The number of readers at each place. */
   readonly readers: number
   readonly record: RunRecord
-  /** ms between two writes of one writer. */
+  /** The time in ms between two writes of one writer. */
   readonly interval: number
-  /** Null: no tokens. */
+  /** Null: there are no tokens. */
   readonly tokens: TrialTokens | null
   readonly space: string
   readonly prefix: string
@@ -60,11 +57,11 @@ export interface ManyWritersParts {
   readonly until: () => string
   readonly signal: AbortSignal
   readonly made: Map<string, MadeObject>
-  /** Where a scene deletes what it made. */
+  /** The gateways at which a scene deletes its objects. */
   readonly managed: readonly Managing[]
 }
 
-/** Scene after scene. @throws RunEnded, GatewayRefusal */
+/** Runs scene after scene. @throws RunEnded, GatewayRefusal */
 export async function writeAsMany(parts: ManyWritersParts): Promise<never> {
   const { record, made, anchor, managed, signal, interval, writers } = parts
   for (let number = 1; ; number++) {
@@ -109,10 +106,10 @@ class RunningScene {
   readonly #scene: Scene
   readonly #name: string
   readonly #history: Operation[] = []
-  /** What callers ask with. */
+  /** The credentials of the callers. */
   readonly #credentials: { readonly question: Question; readonly credential: Credential }[] = []
   readonly #over = new AbortController()
-  /** Aborted at each 2xx: callers ask at once. */
+  /** A controller that is aborted at each 2xx, so that callers ask at once. */
   #written = new AbortController()
 
   constructor(parts: ManyWritersParts, number: number) {
@@ -124,7 +121,7 @@ class RunningScene {
     )
   }
 
-  /** Resolves once nothing is in flight. @throws GatewayRefusal */
+  /** Runs the scene. Resolves when nothing is in flight. @throws GatewayRefusal */
   async run(): Promise<readonly Operation[]> {
     const { writers, readPlaces, readers, record } = this.#parts
     await this.#mintTokens()
@@ -159,7 +156,7 @@ class RunningScene {
     const pace = new Pace(interval)
     for (let count = 0; count < QUESTIONS && this.#history.length < MOST_OPERATIONS; count++) {
       try {
-        // The writers do not ask in step.
+        // A random pause keeps the writers from asking at the same moments.
         await pause(Math.random() * Math.min(interval, READ_EVERY), signal)
         await pace.turn(signal)
       } catch (cause) {

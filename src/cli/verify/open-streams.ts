@@ -1,15 +1,15 @@
-/** Event streams that are open while the right to them is taken away: they must end, and deliver nothing meanwhile. */
+/** Event streams that are open while the right to them is taken away: they must end, and deliver no more. */
 
 import type { AskedPlace, NoStream, OpenStream } from './asked-place.ts'
 import type { Credential } from './expected-answers.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Write } from './staleness.ts'
 
-/** ms after which an open stream must have been cut. */
+/** The time in ms after which an open stream must have been cut. */
 const PROMISED = 2000
-/** After this many ms without an event, the gateway or the network stood still: the time of the promise begins anew. */
+/** The time in ms without an event after which something was frozen; the promised time starts again. */
 const STOOD_STILL = 1000
-/** ms after which a stream that neither ends nor delivers anything is given up. */
+/** The time in ms after which a stream that neither ends nor delivers anything is given up. */
 const GIVEN_UP = 10_000
 
 class Stream {
@@ -21,7 +21,7 @@ class Stream {
   readonly #opened: number
   #lastEvent = 0
   #taken: Write | null = null
-  /** Of the events since the right was taken: when the newest uninterrupted sequence began. */
+  /** The beginning of the newest uninterrupted sequence of events since the right was taken. */
   #sequence = 0
   #ended: number | null = null
   #timer: NodeJS.Timeout | null = null
@@ -36,7 +36,7 @@ class Stream {
     stream.body.on('close', () => this.#end())
   }
 
-  /** The right is gone: the write was answered. */
+  /** Notes that a write with a 2xx has taken the right. */
   taken(write: Write): void {
     if (this.#ended !== null) {
       if (this.#ended >= write.began) this.#cut(Math.max(0, this.#ended - write.answered))
@@ -56,7 +56,7 @@ class Stream {
     return this.#taken !== null
   }
 
-  /** Nothing is expected of it any more. @param why it was not tested */
+  /** Gives up the stream. @param why it was not tested */
   drop(why: string): void {
     this.#record.notTested(streamAt(this.#place), why)
     this.#close()
@@ -99,7 +99,7 @@ class Stream {
   }
 }
 
-/** As the report names what was not tested. */
+/** The name of a stream among what was not tested. */
 function streamAt(place: string): string {
   return `an open stream at ${place}`
 }
@@ -108,7 +108,7 @@ export class OpenStreams {
   readonly #places: readonly AskedPlace[]
   readonly #record: RunRecord
   #streams: Stream[] = []
-  /** Those whose right was taken. */
+  /** The streams whose right was taken. */
   #ending: Stream[] = []
   /** The places with a stream that was cut, or should have been. */
   readonly #judged = new Set<string>()
@@ -119,9 +119,9 @@ export class OpenStreams {
   }
 
   /**
-   * One at each place. A place without one is reported as not tested.
+   * Opens a stream at each place. A place without one is reported as not tested.
    *
-   * @returns why there is none at all, and none later; null: there are some, or may be later
+   * @returns why there will be none at any place; null if there are some, or may be later
    */
   async open(credential: Credential): Promise<string | null> {
     const opened = await Promise.all(
@@ -139,25 +139,25 @@ export class OpenStreams {
     return null
   }
 
-  /** The right to all of them is gone: the write was answered. */
+  /** Notes that a write with a 2xx has taken the right to all of them. */
   taken(write: Write): void {
     for (const stream of this.#streams) stream.taken(write)
     this.#ending = [...this.#ending, ...this.#streams].filter((stream) => stream.isEnding)
     this.#streams = []
   }
 
-  /** Whether some still have to end: their right must not come back before, for it would keep them. At most 10 s. */
+  /** Whether some still have to end: if their right came back, they would stay open. At most 10 s. */
   get areEnding(): boolean {
     return this.#ending.some((stream) => stream.isEnding)
   }
 
-  /** Their right will not be taken. @param why */
+  /** Gives up the streams, as their right will not be taken. @param why they were not tested */
   drop(why: string): void {
     for (const stream of this.#streams) stream.drop(why)
     this.#streams = []
   }
 
-  /** The run ends. A place without a stream that was cut is reported as not tested. */
+  /** Ends the test. A place without a stream that was cut is reported as not tested. */
   close(): void {
     for (const stream of this.#ending) if (stream.isEnding) stream.drop('the run ended before it was cut')
     for (const { name } of this.#places)

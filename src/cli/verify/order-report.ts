@@ -1,20 +1,20 @@
-/** Whether a history of a tenant has an order that explains every answer, and the text of what has none. Pure. */
+/** Whether an order explains every answer in a tenant's history, and a contradiction as text. Pure. */
 
 import { checkOrder, type Contradiction, contradictionIn, MOST_VISITS, partsOf } from './linearizability.ts'
 import { dueText, tenantModelOf, type TenantState } from './tenant-model.ts'
 import { type Operation, operationsOf, operationText, type TenantOperation } from './tenant-operations.ts'
 
-/** Operations that a text shows. */
+/** The most operations in a text. */
 const SHOWN = 16
 
 export type Disorder = Contradiction<TenantState, TenantOperation>
 
 export interface OrderReport {
-  /** Operations with an answer, and those without one that may have taken effect. */
+  /** The number of operations with an answer, and of those without one that may have taken effect. */
   readonly operations: number
-  /** Groups of records that share no operation. */
+  /** The number of groups of records that share no operation. */
   readonly parts: number
-  /** Operations of those parts that are too wide for the search. */
+  /** The number of operations in parts that are too wide for the search. */
   readonly unchecked: number
   readonly disorders: readonly Disorder[]
 }
@@ -33,12 +33,12 @@ export function checkHistory(history: readonly Operation[], most = MOST_VISITS):
   return { operations: operations.length, parts: parts.length, unchecked, disorders }
 }
 
-/** What the answer could have been. */
+/** The possible answers. */
 export function possibleAnswers({ operation, states }: Disorder): string[] {
   return [...new Set(states.map((state) => dueText(state, operation)))].toSorted()
 }
 
-/** @param zero the start of the run */
+/** A contradiction as text. @param zero the start of the run */
 export function disorderText(disorder: Disorder, zero = 0): string {
   const { operation, operations } = disorder
   const others = operations.filter((each) => each !== operation)

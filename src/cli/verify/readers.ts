@@ -1,4 +1,4 @@
-/** The readers of a run: each asks one place, over and over, and at once after each 2xx of a write. */
+/** The readers of a run: each asks one place repeatedly, and immediately after each 2xx of a write. */
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,19 +6,19 @@ import type { ReadResult } from './asked-place.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Subject } from './staleness.ts'
 
-/** ms between the beginnings of two reads of one reader: 20 a second, whatever the duration. */
+/** The time in ms between the beginnings of two reads of one reader: 20 reads a second. */
 const EVERY = 50
 
-/** Where reads are sent. */
+/** An address that is read. */
 export interface ReadPlace<C> {
   readonly name: string
   ask(credential: C): Promise<ReadResult>
 }
 
-/** The credentials that are asked about, and what all readers wait for. */
+/** The credentials that are read, and the event that wakes all readers. */
 export class Subjects<C> {
   readonly #all: Subject<C>[] = []
-  /** Those that the last write changed. */
+  /** The subjects that the last write changed. */
   #changed: readonly Subject<C>[] = []
   #wakes = new AbortController()
 
@@ -26,7 +26,7 @@ export class Subjects<C> {
     return this.#all
   }
 
-  /** Aborted when the readers are woken next. */
+  /** A signal that is aborted when the readers are next woken. */
   get woken(): AbortSignal {
     return this.#wakes.signal
   }
@@ -35,7 +35,7 @@ export class Subjects<C> {
     this.#all.push(subject)
   }
 
-  /** They are no longer asked about. */
+  /** Removes subjects, which are no longer read. */
   remove(subjects: Iterable<Subject<C>>): void {
     const gone = new Set(subjects)
     const kept = this.#all.filter((subject) => !gone.has(subject))
@@ -43,14 +43,18 @@ export class Subjects<C> {
     this.#changed = this.#changed.filter((subject) => !gone.has(subject))
   }
 
-  /** A write was answered: each reader asks at once, about the subjects that it changed first. */
+  /** Wakes the readers after a write: each reads at once, first the subjects that the write changed. */
   wake(changed: readonly Subject<C>[]): void {
     this.#changed = changed
     this.#wakes.abort()
     this.#wakes = new AbortController()
   }
 
-  /** Every second read is about what was changed last. @param turn number of the read at its place */
+  /**
+   * The next subject, every second time of the last change.
+   *
+   * @param turn the number of the read at its place
+   */
   next(turn: number): Subject<C> | null {
     const from = turn % 2 === 0 && this.#changed.length > 0 ? this.#changed : this.#all
     return from[Math.floor(turn / 2) % from.length] ?? null
@@ -62,7 +66,7 @@ export class Subjects<C> {
   }
 }
 
-/** Reads until the signal; resolves when no read is in flight. @param count readers of each place */
+/** Reads until the signal; ends when nothing is in flight. @param count the readers at each place */
 export async function readAll<C>(
   places: readonly ReadPlace<C>[],
   subjects: Subjects<C>,
@@ -72,7 +76,8 @@ export async function readAll<C>(
   const end = () => subjects.wake([])
   signal.addEventListener('abort', end, { once: true })
   const each = (place: ReadPlace<C>) => {
-    // Of its own: places that took turns from one number, in step, would each ask about the same few subjects again and again.
+    // Each place has its own turns: with a common number, places in step would read the same few subjects
+    // again and again.
     let turn = 0
     const next = () => subjects.next(turn++)
     return Array.from({ length: count }, (_, at) => reader(place, next, at))
@@ -96,11 +101,11 @@ async function readOnce<C>(
   const began = performance.now()
   const result = await place.ask(subject.credential)
   const ended = performance.now()
-  // The cycle may have been given up meanwhile, after a write whose outcome is unknown.
+  // The cycle may have been given up during the read, after a write of unknown result.
   if (subjects.all.includes(subject)) {
     if (result.answer === null) record.undecided(place.name, result.reason)
     else record.read(subject, { ...result, place: place.name, began, ended })
   }
-  // A write was answered during the read: the next one begins at once.
+  // A write was answered during the read: the next read begins at once.
   if (!woken.aborted) await subjects.pause(Math.max(0, EVERY - (ended - began)))
 }

@@ -1,4 +1,4 @@
-/** What happens in a run, counted as it happens, and the report of it. Bounded in memory, whatever the duration. */
+/** The record of a run, which counts events, and its report. Its memory is bounded, whatever the duration. */
 
 import type { runMeanwhile } from './command-meanwhile.ts'
 import {
@@ -12,18 +12,18 @@ import {
   type Write,
 } from './staleness.ts'
 
-/** Violations that the report describes; all are counted. */
+/** The most violations that the report describes; all are counted. */
 const MOST_DESCRIBED = 1000
-/** Writes whose sight at each place is awaited. */
+/** The most writes that are watched for until each place shows them. */
 const MOST_AWAITED = 100
-/** Request ids of answers that are remembered. */
+/** The most request ids of answers that are remembered. */
 const MOST_IDS = 100_000
 
 type PlaceRecord = ReturnType<typeof emptyPlace>
 
 type ViolationDetails = Omit<Violation, 'kind'> & {
   readonly kind: ViolationKind | 'open_stream' | 'no_order'
-  /** With `no_order`, the operations that contradict each other, one text each. */
+  /** For `no_order`, a text for each operation of the contradiction. */
   readonly operations?: readonly string[]
 }
 
@@ -31,9 +31,9 @@ type ViolationDetails = Omit<Violation, 'kind'> & {
 export interface HistoriesReport {
   readonly writers: number
   readonly scenes: number
-  /** Writes, reads and decisions whose order was looked for. */
+  /** The number of writes, reads and decisions whose order was checked. */
   readonly operations: number
-  /** Operations in parts of the history that are too wide for the search. */
+  /** The number of operations in parts of the history that are too wide for the search. */
   readonly unchecked: number
 }
 
@@ -47,7 +47,7 @@ export interface Untested {
 export type RunReport = ReturnType<RunRecord['report']>
 
 export class RunRecord {
-  /** Monotonic, in ms. */
+  /** The monotonic clock in ms. */
   readonly now: () => number
   readonly #zero: number
   readonly #startedAt: number
@@ -58,7 +58,7 @@ export class RunRecord {
   readonly #cuts: number[] = []
   readonly #violations: ViolationReport[] = []
   readonly #untested = new Map<string, string>()
-  /** Writes → the places that have shown them. */
+  /** The places that have shown each write. */
   readonly #awaited = new Map<Write, Set<string>>()
   /** The request ids of the answers to reads. A gateway gives each answer an id of its own. */
   readonly #ids = new Set<string>()
@@ -66,12 +66,17 @@ export class RunRecord {
   #violationsTotal = 0
   #longestStale: number | null = null
   #end: number | null = null
-  /** Of `--during`. */
+  /** The command of `--during`. */
   during: Awaited<ReturnType<typeof runMeanwhile>> | null = null
-  /** Null: there is one writer, whose reads are judged one by one. */
+  /** The counts with several writers; null if there is one writer, whose reads are judged one by one. */
   histories: HistoriesReport | null = null
 
-  /** @param now monotonic ms @param startedAt ms since the epoch, at the same moment */
+  /**
+   * Starts a record.
+   *
+   * @param now the monotonic clock in ms
+   * @param startedAt the same moment in ms since the epoch
+   */
   constructor(places: readonly string[], now: () => number, startedAt: number) {
     this.now = now
     this.#zero = now()
@@ -91,17 +96,17 @@ export class RunRecord {
     return this.#writeTimes.length
   }
 
-  /** A write had no 2xx, and may have been made. */
+  /** Whether a write had no 2xx, and may have taken effect. */
   get hasUnanswered(): boolean {
     return this.#unanswered.size > 0
   }
 
-  /** ms since the start. */
+  /** The time in ms since the start. */
   get elapsed(): number {
     return this.sinceStart(this.#end ?? this.now())
   }
 
-  /** How often a write of this operation was answered with 2xx. */
+  /** The number of writes of this operation with a 2xx. */
   timesOf(operation: string): number {
     return this.#operations.get(operation) ?? 0
   }
@@ -110,17 +115,17 @@ export class RunRecord {
     return moment - this.#zero
   }
 
-  /** There is a credential to ask about from now on. */
+  /** Notes that there is a credential to read from now on. */
   beginReads(): void {
     for (const place of this.#places.values()) place.coverage ??= new Coverage(this.now())
   }
 
-  /** Reads are no longer sent. */
+  /** Notes that no more reads are sent. */
   endReads(): void {
     this.#end = this.now()
   }
 
-  /** A decided read, which is judged later. */
+  /** Counts a decided read, which is judged later. */
   decided(read: Pick<Read, 'place' | 'began' | 'requestId'>): void {
     const place = this.#placeOf(read.place)
     this.#note(read.requestId)
@@ -128,7 +133,7 @@ export class RunRecord {
     place.coverage?.read(read)
   }
 
-  /** A decided read. */
+  /** Counts and judges a decided read. */
   read<C>(subject: Subject<C>, read: Read): void {
     this.decided(read)
     const violation = subject.judge(read)
@@ -151,24 +156,24 @@ export class RunRecord {
     add(this.#placeOf(place).undecided, reason)
   }
 
-  /** A write has been answered with 2xx. */
+  /** Counts a write with a 2xx. */
   wrote(write: Write): void {
     this.#writeTimes.push(write.answered - write.began)
     add(this.#operations, write.operation)
     for (const place of this.#awaited.get(write) ?? []) this.#placeOf(place).seen.push(0)
   }
 
-  /** A write has no 2xx. */
+  /** Counts a write without a 2xx. */
   unanswered(reason: string): void {
     add(this.#unanswered, reason)
   }
 
-  /** An open stream was cut. @param ms after the 2xx of the write that took its right */
+  /** Counts an open stream that was cut. @param ms the time from the 2xx of the write that took its right */
   cut(ms: number): void {
     this.#cuts.push(ms)
   }
 
-  /** The first reason is kept. */
+  /** Notes what was not tested; the first reason is kept. */
   notTested(what: string, why: string): void {
     if (!this.#untested.has(what)) this.#untested.set(what, why)
   }
@@ -181,7 +186,7 @@ export class RunRecord {
     if (this.#violations.length < MOST_DESCRIBED) this.#violations.push(this.described(violation))
   }
 
-  /** For the report. */
+  /** A violation as the report has it. */
   described({ kind, subject, read, write, expected, operations }: ViolationDetails) {
     return {
       kind,
@@ -208,9 +213,9 @@ export class RunRecord {
   }
 
   /**
-   * Operations that a run can make, and that this one did not, or that no read tested, stand among what was not tested.
+   * The report. Operations that this run did not make, or that no read tested, are listed as not tested.
    *
-   * @param unseen those that no read tests by itself
+   * @param unseen the operations that no read tests by itself
    */
   report(operations: readonly string[], unseen: readonly string[] = []) {
     const end = this.#end ?? this.now()
@@ -233,7 +238,8 @@ export class RunRecord {
       unanswered: Object.fromEntries(this.#unanswered),
       violations: this.#violations as readonly ViolationReport[],
       violations_total: this.#violationsTotal,
-      // From the 2xx until the beginning of the last read that was decided on the state before; null: there was none.
+      // From the 2xx until the beginning of the last read that was decided on the state before; null: there
+      // was none.
       longest_stale_ms: this.#longestStale === null ? null : rounded(this.#longestStale),
       write_ms: figures(this.#writeTimes),
       seen_ms: figures([...this.#places.values()].flatMap(({ seen }) => seen)),
@@ -248,7 +254,7 @@ export class RunRecord {
     }
   }
 
-  /** A write of this operation was tested at each place, or is reported as not tested there. */
+  /** Requires that each place has tested a write of this operation, or lists it as not tested there. */
   #requireReads(operation: string): void {
     const without = [...this.#places].flatMap(([place, { tested }]) => (tested.has(operation) ? [] : [place]))
     const why = 'no read that began after its 2xx could tell it from the state before'
@@ -256,7 +262,7 @@ export class RunRecord {
     else for (const place of without) this.notTested(`${operation} at ${place}`, why)
   }
 
-  /** The first read of a place that shows the write. */
+  /** Notes the first read of a place that shows the write. */
   #seen(write: Write, { place, ended }: Read): void {
     let places = this.#awaited.get(write)
     if (places === undefined) {
@@ -267,7 +273,7 @@ export class RunRecord {
     }
     if (places.has(place)) return
     places.add(place)
-    // Before the 2xx, it counts once that has come.
+    // A read before the 2xx counts when the 2xx arrives.
     if (write.answered !== Infinity) this.#placeOf(place).seen.push(Math.max(0, ended - write.answered))
   }
 
@@ -288,7 +294,7 @@ function emptyPlace() {
     violations: 0,
     undecided: new Map<string, number>(),
     seen: [] as number[],
-    // Operations of the writes that reads here have tested.
+    // The operations of the writes that reads here have tested.
     tested: new Set<string>(),
     coverage: null as Coverage | null,
   }
@@ -303,9 +309,9 @@ function placeReport(
     // The address.
     place,
     reads,
-    // All, also where the report does not describe them.
+    // The number of all violations, including those that the report does not describe.
     violations,
-    // Reads without a decision, by reason.
+    // The reads without a decision, by reason.
     undecided: Object.fromEntries(undecided),
     // From the 2xx of a write until a read showed it here.
     seen_ms: figures(seen),
@@ -319,7 +325,7 @@ function figures(values: readonly number[]): Distribution {
   return { count, p50: of(p50), p99: of(p99), max: of(max) }
 }
 
-/** To hundredths of a millisecond. */
+/** A value to hundredths of a millisecond. */
 function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }

@@ -1,24 +1,24 @@
 /**
- * What the writers of a scene ask. A scene is a few names that no earlier scene had: its writers give them to Seats, take them away,
- * and meet each other all the time. A short scene keeps the search for an order small, and what a write without an answer leaves
- * behind does not reach the next one.
+ * The questions of writers in a scene. A scene is a few new names: its writers give them to Seats, take them
+ * away, and conflict with each other all the time. Short scenes keep the search for an order small, and a
+ * write without an answer does not affect the next scene.
  */
 
 import type { Answer, Question, WantedSeat } from './tenant-operations.ts'
 
-/** The permission that the route of the reads needs: a Seat grants it, or nothing. */
+/** The permission that the route of the reads requires: a Seat grants this or nothing. */
 export const NEEDED = 'canary:read'
 const LISTS = ['', NEEDED] as const
 
-/** What has been answered so far; it may be out of date. */
+/** The answers so far, which may be out of date. */
 export class Scene {
   readonly names: readonly string[]
   readonly #anchor: string | null
-  /** By id. */
+  /** The Seats by id. */
   readonly #seats = new Map<string, { name: string; tag: string | null }>()
   readonly #keys = new Map<string, { tag: string | null }>()
 
-  /** @param anchor that each key holds */
+  /** Begins a scene. @param anchor the name of a Seat that each key holds */
   constructor(names: readonly string[], anchor: string | null = null) {
     this.names = names
     this.#anchor = anchor
@@ -36,7 +36,7 @@ export class Scene {
     else if (question.kind !== 'delete Seat') this.#seats.set(id, { name: answer.name ?? '', tag })
   }
 
-  /** @param random from 0 up to 1 */
+  /** The next question. @param random a function that returns numbers from 0 up to 1 */
   next(random: () => number): Question {
     const pick = <V>(list: readonly V[]): V | undefined => list[Math.floor(random() * list.length)]
     const name = () => pick(this.names) ?? ''
@@ -48,7 +48,7 @@ export class Scene {
     const [id, { name: held, tag }] = seat
     const anchor = this.#anchor === null ? {} : { anchor: this.#anchor }
     const createKey = { kind: 'create key', seats: [...new Set([held, name()])], ...anchor } as const
-    // Without a key, a caller without tokens has nothing to ask with.
+    // If there are no keys and no tokens, a caller has nothing to ask with.
     if (key === undefined && turn < 0.6) return { ...createKey, seats: [held] }
     const condition = tag !== null && random() < 0.5 ? { ifMatch: tag } : {}
     if (turn < 0.28) return { kind: 'read Seat', id }
@@ -66,7 +66,7 @@ export class Scene {
     }
   }
 
-  /** The permission moves from one Seat to another, in one write; sometimes one of them is renamed too. */
+  /** A move of the permission from one Seat to another, in one write; sometimes one of them is renamed. */
   #move(random: () => number): Question {
     const [from = '', to = '', other = ''] = this.names
       .map((name) => ({ name, at: random() }))

@@ -1,18 +1,19 @@
 /**
- * What the gateways may answer to each credential of a run, and which answers break the promise: nothing stale after a 2xx.
- * Pure. All times are milliseconds of one process's monotonic clock, so that no clock of another machine matters.
+ * What the gateways may answer to each credential of a run, and which answers break the promise: nothing
+ * stale after a 2xx. Pure. All times are milliseconds of one process's monotonic clock, so that no clock of
+ * another machine matters.
  *
- * A read that began after the 2xx of a write must be decided on the state of that write, or on a later one. A read that
- * overlaps a write may be decided on the state before it or after it.
+ * A read that began after the 2xx of a write must be decided on the state of that write, or on a later one. A
+ * read that overlaps a write may be decided on the state before it or after it.
  */
 
 /** A change that a gateway was asked to make. */
 export interface Write {
   readonly operation: string
-  /** The address that was asked. */
+  /** The address to which it was sent. */
   readonly place: string
   readonly began: number
-  /** When its 2xx arrived; Infinity until then, and forever where its outcome is unknown. */
+  /** The time of its 2xx; Infinity until then, and forever if its result is unknown. */
   answered: number
   requestId: string
 }
@@ -22,14 +23,15 @@ export interface Read {
   readonly place: string
   readonly began: number
   readonly ended: number
-  /** `allow`, or the code of the refusal. */
+  /** The answer: `allow`, or the code of the refusal. */
   readonly answer: string
   readonly requestId: string
 }
 
 /**
- * `stale`: decided on the state before the write. `grant_lost`: refused, although granted, with an answer that no earlier
- * state explains. `unexpected`: allowed, although no state so far has granted it.
+ * The kinds of violations. `stale`: decided on the state before the write. `grant_lost`: refused although
+ * granted, with an answer that no earlier state explains. `unexpected`: allowed although no state so far has
+ * granted it.
  */
 export type ViolationKind = 'stale' | 'grant_lost' | 'unexpected'
 
@@ -51,20 +53,25 @@ interface State {
   readonly answers: readonly string[]
 }
 
-/** A credential whose answers are known, with its states over time. */
+/** A credential with its possible answers over time. */
 export class Subject<C> {
   readonly name: string
   readonly credential: C
   readonly #states: State[]
 
-  /** @param write that made the credential, and has been answered @param answers to it from then on */
+  /**
+   * Makes a subject.
+   *
+   * @param write the write that made the credential, and has a 2xx
+   * @param answers the possible answers from then on
+   */
   constructor(name: string, credential: C, write: Write, answers: readonly string[]) {
     this.name = name
     this.credential = credential
     this.#states = [{ write, answers }]
   }
 
-  /** The answers once every write so far has been applied. */
+  /** The answers after all writes so far. */
   get answers(): readonly string[] {
     return this.#last.answers
   }
@@ -76,21 +83,22 @@ export class Subject<C> {
   }
 
   /**
-   * A write changes the answers. It comes before the request is sent, as a read may be decided on it from then on.
+   * Begins a write that changes the answers. It must be called before the request is sent, as a read may be
+   * decided on the new state from then on.
    *
-   * @throws Error after a write without a 2xx: that one may still be applied at any later time
+   * @throws Error after a write without a 2xx: that one may still take effect at any later time
    */
   begin(write: Write, answers: readonly string[]): void {
     if (this.#last.write.answered === Infinity) throw new Error(`${this.name}: a write is under way`)
     this.#states.push({ write, answers })
   }
 
-  /** The gateway has refused the write: it changed nothing. */
+  /** Withdraws a write that the gateway has refused: it changed nothing. */
   withdraw(write: Write): void {
     if (this.#last.write === write && this.#states.length > 1) this.#states.pop()
   }
 
-  /** Every write that began before the end of the read must be known. @returns null: the answer is right */
+  /** Judges a read, when all writes that began before its end are known. @returns null if it is right */
   judge(read: Read): Violation | null {
     const since = Math.max(
       0,
@@ -107,10 +115,10 @@ export class Subject<C> {
   }
 
   /**
-   * The write that the read tests: a gateway that decided on the state before it would have given another answer, and no later
-   * write allows that one.
+   * The write that the read tests: a gateway that decided on the state before it would have given another
+   * answer, and no later write allows that answer.
    *
-   * @returns null: it tests none
+   * @returns null if it tests none
    */
   testedBy({ began, ended }: Read): Write | null {
     const at = this.#states.findLastIndex(({ write }) => write.answered < began)
@@ -120,9 +128,9 @@ export class Subject<C> {
   }
 
   /**
-   * The write that the read shows: its answer is that of the newest state, and not that of the state before.
+   * The write that the read shows: the newest state gives its answer, and the state before does not.
    *
-   * @returns null: the read tells nothing about the newest write
+   * @returns null if the read tells nothing about the newest write
    */
   shownBy({ answer, ended }: Read): Write | null {
     const at = this.#states.findLastIndex(({ write }) => write.began <= ended)
@@ -132,7 +140,7 @@ export class Subject<C> {
   }
 }
 
-/** By the nearest rank. Null without a value. */
+/** The distribution of values, by the nearest rank; null if there is no value. */
 export function distributionOf(values: readonly number[]) {
   const sorted = values.toSorted((one, other) => one - other)
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
@@ -141,24 +149,24 @@ export function distributionOf(values: readonly number[]) {
 
 export type Distribution = ReturnType<typeof distributionOf>
 
-/** The longest time without the beginning of a decided read: a stale state could come and go in it unseen. */
+/** The longest time in which no decided read began: a stale state could come and go in it unseen. */
 export class Coverage {
   #last: number
   #longest = 0
 
-  /** @param from when reads could first be sent */
+  /** Starts the measurement. @param from the time when reads can first be sent */
   constructor(from: number) {
     this.#last = from
   }
 
-  /** Decided reads, in the order in which they ended. */
+  /** Counts a decided read; reads come in the order in which they ended. */
   read({ began }: Pick<Read, 'began'>): void {
     if (began <= this.#last) return
     this.#longest = Math.max(this.#longest, began - this.#last)
     this.#last = began
   }
 
-  /** @param end of the run so far */
+  /** The longest time. @param end the end of the run so far */
   longest(end: number): number {
     return Math.max(this.#longest, end - this.#last)
   }

@@ -1,10 +1,11 @@
 /**
- * The Seats and API keys of a tenant, one operation after the other (docs/seats-api.md, docs/tokens.md). Pure, and written apart
- * from the code of the gateway: a checker must not share its faults.
+ * The Seats and API keys of a tenant, one operation after the other (docs/seats-api.md, docs/tokens.md).
+ * Pure, and written apart from the code of the gateway: a checker must not share its faults.
  *
- * A write without an answer may make a Seat whose id is unknown, and any write of unknown result makes a version whose tag is
- * unknown. The first answer that shows such an id or tag tells it, and it must not be that of another write. A client cannot
- * send a tag as a condition before an answer has told it, so an unknown tag matches none.
+ * A write without an answer may make a Seat whose id is unknown, and any write of unknown result makes a
+ * version whose tag is unknown. The first answer that shows such an id or tag tells it, and it must not be
+ * that of another write. A client cannot send a tag as a condition before an answer has told it, so an
+ * unknown tag matches none.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -19,7 +20,7 @@ import {
 } from './tenant-operations.ts'
 
 interface SeatState {
-  /** The id, or where that is unknown at first, a name for this Seat. */
+  /** The id, or a name for this Seat while the id is unknown. */
   readonly key: string
   readonly id: string | null
   readonly name: string
@@ -29,24 +30,24 @@ interface SeatState {
 
 interface KeyState {
   readonly id: string
-  /** Keys of its Seats, and of those that are deleted. */
+  /** The keys of its Seats, including those of deleted Seats. */
   readonly seats: readonly string[]
-  /** The name of one more Seat, which grants nothing and stays as it is; null: none. */
+  /** The name of another Seat, which grants nothing and does not change; null if there is none. */
   readonly anchor: string | null
   readonly revocations: number
-  /** Its tag, by version and names of its Seats. */
+  /** The tags by version and names of its Seats. */
   readonly tags: Readonly<Record<string, string>>
 }
 
-/** Seats and keys in the order of their ids, names in order. */
+/** The state: Seats and keys in the order of their ids, names in order. */
 export interface TenantState {
   readonly seats: readonly SeatState[]
   readonly keys: readonly KeyState[]
-  /** Names that a token from the beginning no longer holds. */
+  /** The names that a token from the beginning no longer holds. */
   readonly givenUp: readonly string[]
 }
 
-/** What a state answers. */
+/** The answer of a state, and the next state. */
 interface Due {
   readonly answer: Answer
   readonly next: TenantState
@@ -54,15 +55,17 @@ interface Due {
 
 export const NO_SEATS: TenantState = { seats: [], keys: [], givenUp: [] }
 
-/** Ids and tags that answers to writes gave. */
+/** The ids and tags in the answers to writes. */
 interface AnswerValues {
   readonly ids: ReadonlySet<string>
   readonly tags: ReadonlySet<string>
 }
 
 /**
- * @param history whole: an id or a tag that a write of another part gave is not that of a write here, although the two share no
- *   record
+ * The model of a history.
+ *
+ * @param history the whole history: an id or a tag from a write in another part does not belong to a write
+ *   here, although the two parts share no record
  */
 export function tenantModelOf(
   history: readonly TenantOperation[],
@@ -85,7 +88,7 @@ export function tenantModelOf(
   }
 }
 
-/** What the state would answer, in words, whatever was answered. */
+/** The answer that the state would give, in words. */
 export function dueText(state: TenantState, operation: TenantOperation): string {
   const issued = { ids: new Set<string>(), tags: new Set<string>() }
   return answerText(dueIn(state, { ...operation, answer: null }, issued).answer)
@@ -98,7 +101,7 @@ function stepped(state: TenantState, operation: TenantOperation, issued: AnswerV
   return isSame(due.answer, answer) ? due.next : null
 }
 
-/** The answer may have more than is due. */
+/** Whether the answer has everything that is due; it may have more. */
 function isSame(due: Answer, answer: Answer): boolean {
   return Object.entries(due).every(([field, value]) =>
     isDeepStrictEqual(value, answer[field as keyof Answer]),
@@ -200,7 +203,7 @@ function dueOfKey(
   return { answer: shown, next }
 }
 
-/** A file of Seats: all changes, or none. */
+/** The effect of a file of Seats: all changes, or none. */
 function applied(
   state: TenantState,
   { seats, versions }: Extract<Question, { kind: 'apply' }>,
@@ -253,7 +256,12 @@ function grants(seat: SeatState | undefined, permission: string): boolean {
   return seat !== undefined && seat.permissions.split(' ').includes(permission)
 }
 
-/** @param shown by an answer @param issued by the answers to writes: one of those is no unknown one */
+/**
+ * The id or tag of a state after an answer.
+ *
+ * @param shown by the answer
+ * @param issued by the answers to writes: such a value belongs to another write
+ */
 function told(current: string | null, shown: string | undefined, issued: ReadonlySet<string>): string | null {
   return current ?? (shown === undefined || issued.has(shown) ? null : shown)
 }

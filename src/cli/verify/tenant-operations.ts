@@ -1,10 +1,10 @@
-/** What administrators and callers ask of a tenant, what they are answered, and the text of both. Pure. */
+/** The questions of administrators and callers, the answers, and the text of both. Pure. */
 
 import type { TimedOperation } from './linearizability.ts'
 
 export interface WantedSeat {
   readonly name: string
-  /** The Seat of this name is renamed. */
+  /** The former name of a Seat that is renamed. */
   readonly was?: string
   readonly permissions: string
 }
@@ -21,7 +21,7 @@ export type Question =
     }
   | { readonly kind: 'delete Seat'; readonly id: string; readonly ifMatch?: string }
   | { readonly kind: 'read Seat'; readonly id: string }
-  /** `versions` has the version of each Seat that the write changes, by name; null for a Seat that it makes. */
+  /** `versions`: the version of each Seat that the write changes, by name; null for one that it makes. */
   | {
       readonly kind: 'apply'
       readonly seats: readonly WantedSeat[]
@@ -31,9 +31,9 @@ export type Question =
   | { readonly kind: 'create key'; readonly seats: readonly string[]; readonly anchor?: string }
   | { readonly kind: 'revoke key'; readonly id: string; readonly ifMatch?: string }
   | { readonly kind: 'read key'; readonly id: string }
-  /** A request through a route that needs the permission. */
+  /** A request through a route that requires the permission. */
   | { readonly kind: 'decide by key'; readonly id: string; readonly permission: string }
-  /** Its token was issued before any of the names was given up. */
+  /** A request with a token that was issued before any of the names was given up. */
   | { readonly kind: 'decide by token'; readonly names: readonly string[]; readonly permission: string }
 
 export interface AppliedChange {
@@ -59,11 +59,11 @@ export interface Answer {
 
 export interface Operation {
   readonly question: Question
-  /** Null: the result is unknown. */
+  /** The answer; null if the result is unknown. */
   readonly answer: Answer | null
   readonly began: number
   readonly ended: number
-  /** Who asked, and where. */
+  /** The asker and the address. */
   readonly by: string
   readonly place: string
   readonly requestId: string
@@ -71,14 +71,15 @@ export interface Operation {
 
 export type TenantOperation = Operation & TimedOperation
 
-/** In one text, as comparisons need it. */
+/** Texts in one text, as comparisons need it. */
 export function listed(texts: readonly string[]): string {
   return texts.toSorted().join(' ')
 }
 
 /**
- * With the records of each. A Seat is a record by its id and by each name that it ever has in the history, and a key by its id and
- * as the Seats that it may hold. Questions without a result that change nothing are left out.
+ * The operations with their records. A Seat is a record by its id and by each name that it ever has in the
+ * history; a key is one by its id, and by the Seats that it may hold. Questions without a result that change
+ * nothing are left out.
  */
 export function operationsOf(history: readonly Operation[]): TenantOperation[] {
   const names = new Map<string, Set<string>>()
@@ -144,7 +145,7 @@ function recordsOf(question: Question, answer: Answer | null, records: Records):
   }
 }
 
-/** Whether it changes something unless it is refused. */
+/** Whether the question changes something unless it is refused. */
 export function mayChange({ kind }: Question): boolean {
   return !kind.startsWith('decide') && !kind.startsWith('read')
 }
@@ -155,7 +156,7 @@ function addTo(sets: Map<string, Set<string>>, key: string, value: string): void
   else set.add(value)
 }
 
-/** One line. @param zero the start of the run */
+/** An operation on one line. @param zero the start of the run */
 export function operationText({ question, answer, began, ended, by, place }: Operation, zero = 0): string {
   const at = (moment: number) => (moment === Infinity ? '?' : (moment - zero).toFixed(1))
   const result = answer === null ? 'no answer so far' : answerText(answer)
@@ -192,7 +193,7 @@ export function questionText(question: Question): string {
   }
 }
 
-/** Also of a part of an answer. */
+/** An answer as text; parts of it may be absent. */
 export function answerText({ code, id, tag, name, permissions, seats, revoked, changes }: Answer): string {
   return [
     code,

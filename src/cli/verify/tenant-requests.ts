@@ -1,11 +1,11 @@
-/** The requests of several writers, and their answers, as the checker of orders takes them. */
+/** The requests of several writers, and their answers, in the form of the order checker. */
 
 import type { ApiKeyView, SeatView } from '../remote/endpoint-answers.ts'
 import type { Answer as GatewayAnswer } from '../remote/gateway-client.ts'
 import type { CycleRequest } from './cycle.ts'
 import { type Answer, type AppliedChange, listed, type Question } from './tenant-operations.ts'
 
-/** Refusals that depend on what others have written. */
+/** The refusals that depend on the writes of others. */
 const EXPECTED: ReadonlySet<string> = new Set([
   'seat_name_taken',
   'seat_not_found',
@@ -25,7 +25,7 @@ interface Making {
   readonly expiresAt: string
 }
 
-/** All but decisions, which callers ask for. */
+/** The questions that administrators ask: all but decisions. */
 export type AdministratorQuestion = Exclude<Question, { readonly kind: `decide${string}` }>
 
 export function requestOf(

@@ -1,7 +1,4 @@
-/**
- * Tokens of the tenant for a user of the run, signed with the secret of `--token-secret-file`, and the sign-in sessions of
- * `--end-session`.
- */
+/** Tokens for the user of a run, signed with the tenant's secret, and the sessions of `--end-session`. */
 
 import { performance } from 'node:perf_hooks'
 import { SignJWT } from 'jose'
@@ -15,23 +12,23 @@ import type { ReadResult } from './asked-place.ts'
 import type { Credential } from './expected-answers.ts'
 import type { RunRecord } from './run-record.ts'
 
-/** Those of `tenants.<id>.token.algorithm`. */
+/** The algorithms of `tenants.<id>.token.algorithm`. */
 const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const
-/** Seconds: the leeways that are told apart. */
+/** The leeways in seconds that are told apart. */
 const LEEWAYS = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
-/** ms by which the clocks of the gateways may differ. */
+/** The difference in ms that the clocks of the gateways may have. */
 const CLOCKS = 1000
 
 type Ask = (credential: Credential) => Promise<ReadResult>
 
 /**
- * The time of the gateways, as their answers tell it, for the times in tokens, keys and blocks. It goes on with the monotonic
- * clock: a clock of this machine that jumps makes no token that is not yet valid.
+ * The time of the gateways, according to their answers, for the times in tokens, keys and blocks. It advances
+ * with the monotonic clock: if the clock of this machine jumps, tokens stay valid.
  */
 export class GatewayTime {
   #offset = Date.now() - performance.now()
 
-  /** @param at a date-time that a gateway wrote just now */
+  /** Learns the time. @param at a date-time that a gateway has just written */
   learn(at: string): void {
     const moment = Date.parse(at)
     if (!Number.isNaN(moment)) this.#offset = moment - performance.now()
@@ -48,7 +45,7 @@ export interface TokenSettings {
   readonly tenant: string
   readonly user: string
   readonly space: string
-  /** Seconds. */
+  /** The lifetime in seconds. */
   readonly lifetime: number
 }
 
@@ -56,7 +53,7 @@ export class TrialTokens {
   readonly #settings: TokenSettings
   readonly #time: GatewayTime
   readonly #algorithm: string
-  /** Seconds. */
+  /** The leeway in seconds. */
   readonly #leeway: number
 
   private constructor(settings: TokenSettings, time: GatewayTime, algorithm: string, leeway: number) {
@@ -66,7 +63,7 @@ export class TrialTokens {
     this.#leeway = leeway
   }
 
-  /** Finds out how the tenant verifies tokens. @throws CommandFailed: it does not verify them with this secret */
+  /** Finds out how the tenant verifies tokens. @throws CommandFailed if not with this secret */
   static async find(settings: TokenSettings, time: GatewayTime, ask: Ask): Promise<TrialTokens> {
     for (const algorithm of ALGORITHMS) {
       const tokens = new TrialTokens(settings, time, algorithm, 0)
@@ -85,29 +82,26 @@ export class TrialTokens {
     )
   }
 
-  /** Those of another user. */
+  /** The tokens of another user. */
   of(user: string): TrialTokens {
     return new TrialTokens({ ...this.#settings, user }, this.#time, this.#algorithm, this.#leeway)
   }
 
-  /**
-   * A token that was issued a moment ago, for a name that no Seat has given up before.
-   *
-   * @param session that it ends with; null: none
-   */
+  /** A fresh token, for a name that no Seat has given up. @param session that it ends with; null: none */
   mint(seat: string, session: string | null = null): Promise<string> {
     return this.#sign([seat], this.#justNow(), { session })
   }
 
-  /** The same for several Seats. */
+  /** A token that was issued a moment ago, for several Seats. */
   mintFor(seats: readonly string[]): Promise<string> {
     return this.#sign(seats, this.#justNow())
   }
 
   /**
-   * Whether tokens of the session are accepted, which is so until it ends. The token that is asked about holds no Seat.
+   * Whether tokens of the session are accepted, which is so until it ends. The token of this request holds no
+   * Seat.
    *
-   * @returns null where the gateway does not decide
+   * @returns null if the gateway does not decide
    */
   async isLive(session: string, ask: Ask): Promise<boolean | null> {
     const text = await this.#sign([], this.#justNow(), { session })
@@ -115,16 +109,16 @@ export class TrialTokens {
     return answer === null ? null : answer !== 'token_invalid'
   }
 
-  /** A token of the second in which a name was given up: it counts for the Seat that gave it up, and for no later one. */
+  /** A token of the second in which a name was given up: it counts for the former Seat only. */
   mintOf(seat: string, moment: number): Promise<string> {
     return this.#sign([seat], Math.floor(moment / 1000))
   }
 
   /**
-   * A token of a later second than that in which the name was given up, for the Seat that has the name now. It waits for
-   * that second.
+   * A token of a later second than the one in which the name was given up, for the Seat that has the name
+   * now. It waits for that second.
    *
-   * @param moment of the 2xx, ms since the epoch by the gateway's clock
+   * @param moment the time of the 2xx, in ms since the epoch by the gateway's clock
    */
   async mintLater(seat: string, moment: number, wait: (ms: number) => Promise<void>): Promise<string> {
     const issued = Math.floor((moment + CLOCKS) / 1000) + this.#leeway + 1
@@ -132,7 +126,7 @@ export class TrialTokens {
     return this.#sign([seat], issued)
   }
 
-  /** Seconds, rounded up to one of those that are told apart. */
+  /** The leeway in seconds, rounded up to one of those that are told apart. */
   async #findLeeway(ask: Ask): Promise<number> {
     for (const leeway of LEEWAYS) {
       const result = await this.#try(ask, -leeway)
@@ -150,12 +144,12 @@ export class TrialTokens {
     return ask({ kind: 'token', text, name: '', use: 0, session: null })
   }
 
-  /** Seconds since the epoch. */
+  /** A moment ago, in seconds since the epoch. */
   #justNow(): number {
     return Math.floor((this.#time.now() - 2 * CLOCKS) / 1000)
   }
 
-  /** @param issued seconds since the epoch @param lifetime seconds */
+  /** Signs a token. @param issued seconds since the epoch */
   #sign(
     seats: readonly string[],
     issued: number,
@@ -179,7 +173,7 @@ export class TrialTokens {
   }
 }
 
-/** Sign-in sessions that the operator made for this, because only a sign-in makes one. */
+/** Sign-in sessions that the operator made for the run, because only a sign-in makes one. */
 export class TrialSessions {
   readonly #waiting: string[]
   readonly #record: RunRecord
@@ -191,7 +185,7 @@ export class TrialSessions {
     this.#ask = ask
   }
 
-  /** @throws CommandFailed: one of them is unknown, or has ended */
+  /** Checks that all sessions are live. @throws CommandFailed if one is unknown or has ended */
   async requireLive(tokens: TrialTokens): Promise<void> {
     for (const session of this.#waiting)
       if ((await tokens.isLive(session, this.#ask)) === false)
@@ -200,7 +194,7 @@ export class TrialSessions {
         )
   }
 
-  /** The next one to end. Null: there is none left, or the gateway does not decide now. */
+  /** The next session to end; null if there is none left, or if the gateway does not decide now. */
   async next(tokens: TrialTokens): Promise<string | null> {
     for (;;) {
       const [session] = this.#waiting
@@ -213,7 +207,7 @@ export class TrialSessions {
     }
   }
 
-  /** Those that were not ended stay. */
+  /** Reports the sessions that were not ended, which stay. */
   close(): void {
     for (const session of this.#waiting)
       this.#record.notTested(`the end of session ${session}`, 'the run ended before its turn')
@@ -226,7 +220,7 @@ function undecided(reason: string): CommandFailed {
   )
 }
 
-/** @throws CommandFailed; no message contains the secret */
+/** The secret in the file. @throws CommandFailed; no message contains the secret */
 export function tokenSecretOf(file: string): Uint8Array {
   const text = textOf(file, 'the file of --token-secret-file')
   const read = secret(text.replace(/\r?\n$/, ''))
@@ -234,7 +228,7 @@ export function tokenSecretOf(file: string): Uint8Array {
   return read
 }
 
-/** The tenant that an API key names. @throws CommandFailed */
+/** The tenant that an API key names. @throws CommandFailed if it names none */
 export function tenantOfKey(key: string): string {
   const fields = parseApiKey(key)
   if (fields === null)

@@ -1,4 +1,4 @@
-/** One run of `seatgate verify`: what it needs, its writer and readers, its end, and the deletion of what it made. */
+/** One run of `seatgate verify`: its writer and readers, its end, and the deletion of its objects. */
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,44 +33,44 @@ import { RunRecord } from './run-record.ts'
 import { GatewayTime, tenantOfKey, TrialSessions, TrialTokens } from './trial-tokens.ts'
 import { Pace, RunEnded, Unanswered, Writer, type WritePlace } from './change-writer.ts'
 
-/** ms between two writes that only delete. */
+/** The time in ms between two writes that only delete. */
 const DELETIONS = 1000
-/** ms: the default of `patience`. */
+/** The default of `patience` in ms. */
 const PATIENCE = 30_000
-/** ms that keys, tokens and blocks outlive the run: where nothing else ends them. */
+/** The time in ms that keys, tokens and blocks outlive the run if nothing else ends them. */
 const OUTLIVES = 3_600_000
 /** The share of the duration that passes before the command of `--during` starts. */
 const BEFORE_DRILL = 0.2
 
 export interface VerificationSettings extends Reached {
-  /** ms */
+  /** The duration of the run in ms. */
   readonly duration: number
-  /** ms between writes. */
+  /** The time in ms between two writes. */
   readonly interval: number
-  /** At each place. */
+  /** The number of readers at each place. */
   readonly readers: number
   readonly tokenSecret: Uint8Array | null
-  /** Ids of sign-in sessions that it ends. */
+  /** The ids of sign-in sessions that the run ends. */
   readonly sessions: readonly string[]
   readonly during: string | null
   readonly streams: boolean
   readonly blocks: boolean
-  /** Over one: their answers, and those to the reads, are judged together, and only Seats and keys change. */
+  /** The number of writers. Answers to several are judged together, and only Seats and keys change. */
   readonly writers: number
   readonly terminal: Terminal
-  /** ms without success after which the deletion is given up; by default, 30 s. */
+  /** The time in ms without success after which the deletion is given up; 30 s by default. */
   readonly patience?: number
-  /** Aborted: what was made is deleted, and the run ends. */
+  /** A signal: when it is aborted, what was made is deleted, and the run ends. */
   readonly interrupted: AbortSignal
-  /** Aborted: the run ends now. */
+  /** A signal: when it is aborted, the run ends at once. */
   readonly abandoned: AbortSignal
-  /** What happens, from time to time. */
+  /** Shows the progress, from time to time. */
   progress(record: RunRecord, state: 'running' | 'deleting'): void
 }
 
 export type VerificationResult = Awaited<ReturnType<typeof verify>>
 
-/** @throws CommandFailed: it could not run; all that it made is deleted */
+/** Runs the verification. @throws CommandFailed if it could not run; all that it made is deleted */
 export async function verify(settings: VerificationSettings) {
   const { shared, interrupted } = settings
   const beforehand = { ...settings, shared: { ...shared, signal: interrupted } }
@@ -110,19 +110,19 @@ class Run {
   readonly record: RunRecord
   readonly #settings: VerificationSettings
   readonly #managed: readonly Managing[]
-  /** For each of several writers, connections of its own. */
+  /** The connections of each writer, if there are several. */
   readonly #managedByWriter: readonly (readonly Managing[])[]
   readonly #readPlaces: readonly AskedPlace[]
   readonly #made = new Map<string, MadeObject>()
   readonly #subjects = new Subjects<Credential>()
-  /** Ends the writes. */
+  /** The end of the writes. */
   readonly #writes = new AbortController()
-  /** The writes end, or the run is interrupted. */
+  /** A signal that is aborted when the writes end or the run is interrupted. */
   readonly #signal: AbortSignal
   readonly #pace: Pace
   #sessions: TrialSessions | null = null
 
-  /** @param space in which Seats and keys are managed */
+  /** Prepares a run. @param space the space in which Seats and keys are managed */
   constructor(settings: VerificationSettings, space: string) {
     const { places, shared, readers, interval, interrupted, abandoned, writers } = settings
     this.#settings = settings
@@ -141,7 +141,12 @@ class Run {
     await Promise.all([...managed, ...this.#readPlaces].map((each) => each.close()))
   }
 
-  /** @returns why it ended early @throws when it could not run */
+  /**
+   * Runs to the end.
+   *
+   * @returns why the run ended early; null if it did not
+   * @throws if it could not run
+   */
   async done(): Promise<string | null> {
     const { interrupted, progress, readers, writers } = this.#settings
     const { record } = this
@@ -167,8 +172,8 @@ class Run {
   }
 
   /**
-   * The run lasts as long as the command of `--during`, and at most twice its duration. An interruption does not end the command:
-   * half a drill may leave Redis stopped.
+   * Ends the run in time. It lasts as long as the command of `--during`, and at most twice its duration. An
+   * interruption does not end the command: half a drill may leave Redis stopped.
    */
   async #endInTime(): Promise<void> {
     const { duration, during, terminal, interrupted, abandoned } = this.#settings
@@ -194,7 +199,7 @@ class Run {
     this.#writes.abort()
   }
 
-  /** Cycle after cycle. */
+  /** Writes cycle after cycle. */
   async #write(): Promise<void> {
     let parts: CycleParts | null = null
     try {
@@ -217,7 +222,7 @@ class Run {
     })
   }
 
-  /** After a write whose outcome is unknown, what the cycle made is deleted, as far as that is possible now. */
+  /** Runs a cycle. After a write of unknown result, its objects are deleted, as far as possible now. */
   async #cycle(parts: CycleParts, number: number): Promise<void> {
     try {
       await new Cycle(parts, number).run()
@@ -284,13 +289,13 @@ class Run {
     return { ...parts, tokens, sessions: this.#sessions }
   }
 
-  /** Its outcome may be unknown at first: a gateway may be away already. */
+  /** Makes the anchor. The result may be unknown at first: a gateway may be away already. */
   async #anchored(parts: CycleParts): Promise<void> {
     for (;;)
       try {
         return await makeAnchor(parts)
       } catch (cause) {
-        // The first one was made all the same.
+        // The first attempt made it, although it had no answer.
         if (cause instanceof GatewayRefusal && cause.problem.code === 'seat_name_taken') return
         if (!(cause instanceof Unanswered)) throw cause
       }
@@ -316,7 +321,7 @@ class Run {
       )
   }
 
-  /** Also what a write without a 2xx may have made, which is looked for again at the end where no gateway lists it at first. */
+  /** Deletes everything. What a write without a 2xx may have made is searched again at the end. */
   async deleteAll(): Promise<{ left: readonly NotRemoved[]; unsearched: boolean }> {
     const { abandoned, progress, interval, patience = PATIENCE } = this.#settings
     const { id: run, record } = this
@@ -354,8 +359,8 @@ class Run {
 }
 
 /**
- * A refusal because others changed what the run made, such as a script that deletes, or because a load balancer sent a
- * write twice: the next cycle begins anew.
+ * Whether others changed what the run made, such as a script that deletes, or whether a load balancer sent a
+ * write twice: the next cycle starts over.
  */
 function isPassing(cause: unknown): boolean {
   if (!(cause instanceof GatewayRefusal)) return false

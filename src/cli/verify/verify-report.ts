@@ -10,17 +10,17 @@ import type { Distribution } from './staleness.ts'
 export const VERIFY_FORMATS = ['text', 'json', 'junit'] as const
 
 export interface VerifyReport extends RunReport {
-  /** Begins the names of all that it made, after `seatgate-verify-`. */
+  /** The id of the run, which follows `seatgate-verify-` in the names of all that it made. */
   readonly run: string
-  /** `failed`: it checked too little to tell. */
+  /** The result; `failed` means that too little was checked. */
   readonly result: 'ok' | 'violations' | 'failed'
-  /** Why it failed or ended early; null: neither. */
+  /** Why it failed or ended early; null if it did neither. */
   readonly why: string | null
-  /** What could not be deleted. */
+  /** The objects that could not be deleted. */
   readonly left: readonly NotRemoved[]
 }
 
-/** Violations that the text shows. */
+/** The most violations in the text. */
 const SHOWN = 10
 
 export function verifyOutput(format: (typeof VERIFY_FORMATS)[number], report: VerifyReport): string {
@@ -81,7 +81,7 @@ function headline({
   return fold(`${result === 'ok' ? 'nothing stale' : result}: ${what}${end}`)
 }
 
-/** One for each reason. */
+/** A line for each reason. */
 function untestedLines(untested: readonly Untested[]): string[] {
   const byReason = Map.groupBy(untested, ({ why }) => why)
   return [...byReason].map(([why, all]) =>
@@ -107,7 +107,7 @@ const KINDS: Readonly<Record<ViolationReport['kind'], string>> = {
   open_stream: 'the stream still delivered events more than 2 s after its right was taken',
 }
 
-/** Answers of a gateway that has never heard of the credential. */
+/** The answers of a gateway that does not know the credential. */
 const UNKNOWN: ReadonlySet<string> = new Set(['api_key_invalid', 'token_invalid'])
 const OTHER_GATEWAY =
   'the credential is unknown there. Look whether this address also leads to gateways with another store or other secrets'
@@ -153,7 +153,7 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`
 }
 
-/** One case for each place, and one for each operation that was not tested. */
+/** A case for each place, and one for each operation that was not tested. */
 function junit({
   places,
   violations,
