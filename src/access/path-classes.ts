@@ -53,7 +53,7 @@ export function* pathClasses(roots: readonly Node[], { marks = [], skip = () => 
         yield { path, leaves: positions.map((each) => leavesAt(each, text)) }
         // Only the last segment may be empty.
         if (text === '') continue
-        const rests = positions.map((each) => behind(each, text))
+        const rests = positions.map((each) => positionAfter(each, text))
         if (isNew(rests, path)) next.push({ prefix: `${path}/`, positions: rests })
       }
     level = next
@@ -90,7 +90,7 @@ function leavesAt(position: Position, text: string): Leaf[] {
 }
 
 /** The position after a segment that is not the last one. */
-function behind(position: Position, text: string): Position {
+function positionAfter(position: Position, text: string): Position {
   const next: (Node | Leaf)[] = []
   for (const each of position) {
     const children = each instanceof Node ? [each.statics.get(text), each.param, each.rest] : [each]

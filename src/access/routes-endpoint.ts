@@ -39,7 +39,7 @@ export const listedRoute = named(
   object(
     {
       method: text('The method of the entry; `ANY` stands for every method.', { examples: ['GET'] }),
-      path: text('The pattern of the entry, behind the prefix of its table.', {
+      path: text('The pattern of the entry, with the prefix of its table.', {
         examples: ['/v1/trainings'],
       }),
       permission: text('What the entry requires.', { examples: ['trainings:list'] }),

@@ -104,7 +104,7 @@ const BLOCK_COLUMNS = [
 
 export const listBlocks = defineCommand({
   name: 'users blocks',
-  summary: 'Lists the blocks in force: who is blocked, until when, by whom and why.',
+  summary: 'Lists the blocks in force, with user, end, author and reason.',
   details:
     'An API key that made a block is shown by name if you have the permission api-keys:read. --json always has its id.',
   options: { ...REMOTE, json: JSON_OUTPUT },

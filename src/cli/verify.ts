@@ -81,7 +81,10 @@ export const verify = defineCommand({
         'ends this sign-in session, which was made for the check; may be repeated; needs --token-secret-file',
       multiple: true,
     },
-    during: { value: 'COMMAND', description: 'runs a shell command meanwhile, and marks it in the report' },
+    during: {
+      value: 'COMMAND',
+      description: 'runs a shell command during the check, and marks it in the report',
+    },
     'no-streams': { description: 'leaves out open event streams' },
     'no-blocks': { description: 'leaves out the block of a user' },
     ca: REMOTE.ca,

@@ -69,6 +69,6 @@ export async function confirmAdministration(
   const severe = warnings.filter(({ code }) => code === 'nobody_administers')
   if (severe.length === 0 || yes === true) return
   warn(severe, terminal)
-  const question = { question: 'Do it all the same?', change: 'it would leave no administrator' }
+  const question = { question: 'Do it anyway?', change: 'it would leave no administrator' }
   await confirm(question, yes, terminal)
 }

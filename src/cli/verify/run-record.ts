@@ -1,6 +1,6 @@
 /** The record of a run, which counts events, and its report. Its memory is bounded, whatever the duration. */
 
-import type { runMeanwhile } from './command-meanwhile.ts'
+import type { runDrill } from './drill-command.ts'
 import {
   Coverage,
   type Distribution,
@@ -67,7 +67,7 @@ export class RunRecord {
   #longestStale: number | null = null
   #end: number | null = null
   /** The command of `--during`. */
-  during: Awaited<ReturnType<typeof runMeanwhile>> | null = null
+  during: Awaited<ReturnType<typeof runDrill>> | null = null
   /** The counts with several writers; null if there is one writer, whose reads are judged one by one. */
   histories: HistoriesReport | null = null
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFailed, type Terminal } from '../command.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import { AskedPlace } from './asked-place.ts'
-import { runMeanwhile } from './command-meanwhile.ts'
+import { runDrill } from './drill-command.ts'
 import {
   Cycle,
   type CycleParts,
@@ -73,10 +73,10 @@ export type VerificationResult = Awaited<ReturnType<typeof verify>>
 /** Runs the verification. @throws CommandFailed if it could not run; all that it made is deleted */
 export async function verify(settings: VerificationSettings) {
   const { shared, interrupted } = settings
-  const beforehand = { ...settings, shared: { ...shared, signal: interrupted } }
-  const run = new Run(settings, await managingSpace(beforehand))
+  const early = { ...settings, shared: { ...shared, signal: interrupted } }
+  const run = new Run(settings, await managingSpace(early))
   try {
-    await requireCanary(beforehand)
+    await requireCanary(early)
     let failure: unknown = null
     const ended = await run.done().catch((cause: unknown) => {
       failure = cause
@@ -184,7 +184,7 @@ class Run {
       const limit = setTimeout(() => late.abort(), (2 - BEFORE_DRILL) * duration)
       const tell = () => terminal.printError('seatgate verify: waiting for the command of --during')
       interrupted.addEventListener('abort', tell, { once: true })
-      const drill = runMeanwhile(
+      const drill = runDrill(
         during,
         () => this.record.elapsed,
         terminal,

@@ -63,7 +63,7 @@ function asText(report: VerifyReport): string {
       ? [fold(`writes without a 2xx, of unknown outcome: ${reasons(report.unanswered)}`)]
       : []),
     ...(report.repeated_answers === 0 ? [] : [fold(cached(report.repeated_answers))]),
-    ...(during === null ? [] : [meanwhile(during)]),
+    ...(during === null ? [] : [drillText(during)]),
     ...untestedLines(untested),
   ].join('\n')
 }
@@ -139,7 +139,7 @@ function reasons(counts: Readonly<Record<string, number>>): string {
     .join(', ')
 }
 
-function meanwhile({
+function drillText({
   command,
   began_ms: began,
   ended_ms: ended,

@@ -16,7 +16,7 @@ const OUTPUT = 200
  * @param ends the signal that ends the command
  * @returns when the command has ended
  */
-export async function runMeanwhile(
+export async function runDrill(
   command: string,
   elapsed: () => number,
   terminal: Terminal,
