@@ -3,8 +3,11 @@
  * process. A program that may send the signal is not always one that may read the secrets.
  */
 
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { constants } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { reservePort } from '../support/servers/ports.ts'
@@ -99,3 +102,21 @@ for (const workers of [1, 2])
     await until(isGone, `the end of the debugger at ${ports.join(', ')}`)
     t.equal(await gateway.end(), 0)
   })
+
+t.test('the program of a worker in the package, which has no file before it', async (t) => {
+  const worker = fork(fileURLToPath(new URL('../../src/worker.ts', import.meta.url)), {
+    execArgv: ['--disable-sigusr1'],
+  })
+  const ended = once(worker, 'exit')
+  const { pid = 0 } = worker
+  await until(() => catches(pid, constants.signals.SIGUSR2), 'the worker has loaded')
+  worker.kill('SIGUSR2')
+  worker.send({ method: 'alive', argument: undefined, id: 1 })
+  t.same(await Promise.race([once(worker, 'message').then(([message]) => message), ended]), {
+    answer: 1,
+    value: true,
+    failed: null,
+  })
+  worker.disconnect()
+  t.same(await ended, [1, null], 'it ends without the primary')
+})
