@@ -23,7 +23,7 @@ import { builtInRoutes, operationsOf } from './pipeline/built-in-routes.ts'
 import { canaryEndpoint, type FleetDeps, fleetEndpoint } from './pipeline/fleet-endpoints.ts'
 import type { Operation } from './pipeline/openapi/operation.ts'
 import type { DecidingTables } from './runtime/endpoint-deps.ts'
-import type { Extensions, Patience } from './runtime/extensions.ts'
+import { type Extensions, PATIENCE } from './runtime/extensions.ts'
 import type { Gateway } from './runtime/gateway.ts'
 import { startGateway as startCore } from './runtime/start-gateway.ts'
 import type { Log } from './telemetry/logger.ts'
@@ -31,9 +31,8 @@ import type { Log } from './telemetry/logger.ts'
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url))
 
 /** Opens the store, compiles the tables and listens, as `startGateway` of `src/runtime` says. */
-export function startGateway(config: Config, log: Log, patience?: Patience): Promise<Gateway> {
-  const ofTests = patience === undefined ? {} : { patience }
-  return startCore(config, log, { extensions, worker: WORKER, ...ofTests })
+export function startGateway(config: Config, log: Log, patience = PATIENCE): Promise<Gateway> {
+  return startCore(config, log, { extensions, worker: WORKER, patience })
 }
 
 export const extensions: Extensions = {

@@ -29,7 +29,7 @@ export type FeedAnswer = Omit<Reading, 'from' | 'notedWall'>
 export type FeedListener = (state: 'live' | 'lost' | 'restored', cause: unknown) => void
 
 /** Receives the readings. */
-export interface FeedReader {
+interface FeedReader {
   /** Called in order: each reading begins at the end of the one before. */
   applyReading(reading: Reading): void
   /** The newest change that the deciders have applied. */

@@ -48,7 +48,7 @@ export interface WriteResult {
   readonly after: number
 }
 
-export interface InstanceListener {
+interface InstanceListener {
   readonly feed: FeedListener
   answered(answered: WriteResult): void
   /** Milliseconds until one other instance acknowledged. */

@@ -40,7 +40,7 @@ export interface DataPlaneAddresses {
   readonly decision: AddressInfo | null
 }
 
-export interface DataPlaneOptions {
+interface DataPlaneOptions {
   readonly log: Log
   /** The processes and instances that share the rate limits. */
   readonly limits: Surroundings

@@ -53,7 +53,7 @@ export interface CompiledConfig {
   readonly identity: SignedIdentity | null
 }
 
-export interface DecisionPointOptions {
+interface DecisionPointOptions {
   readonly store: Store
   readonly coherence: Coherence
   readonly cache: SharedCache | null

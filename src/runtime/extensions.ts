@@ -23,6 +23,7 @@ export interface Extensions {
   readonly builtInPaths: (place: BuiltInPlace) => Route[]
   /** Opens the listener of `decision`. Rejects with the error of Node.js if the address can't be bound. */
   readonly openDecisionListener: (options: DecisionListenerOptions) => Promise<DecisionListener>
+  /** Begins to observe reloads, for log and metrics. */
   readonly observeReloads: (log: Log, metrics: Pick<FleetMetrics, 'tablesChanged'>) => ReloadObserver
 }
 
@@ -51,7 +52,7 @@ export interface DecisionListenerOptions {
   readonly shared: boolean
 }
 
-/** Learns of reloads, after their activation. Never throws. */
+/** Gets each reload after its activation. Never throws. */
 export interface ReloadObserver {
   begin(before: Config, after: Config): void
   /** The gateway ends. */
@@ -63,15 +64,14 @@ export interface Composition {
   readonly extensions: Extensions
   /** The path of the program that a worker runs. */
   readonly worker: string
-  /** Left out: {@link PATIENCE}. */
-  readonly patience?: Patience
+  readonly patience: Patience
 }
 
 /** How long the primary waits for its workers, in ms. */
 export interface Patience {
-  /** Without a response, until a worker is killed. */
+  /** The time without a response after which a worker is killed. */
   readonly unresponsive: number
-  /** For the decisions and the counts of a worker: a frozen one is left out. */
+  /** The time for the decisions and counts of a worker: a frozen one is left out. */
   readonly activity: number
 }
 

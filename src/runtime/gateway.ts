@@ -13,11 +13,11 @@ import type { FleetNode } from './fleet-node.ts'
 import type { Registry } from '../telemetry/metric-registry.ts'
 
 /** The address of a listener of clients. */
-export interface FrontAddress extends AddressInfo {
+interface FrontAddress extends AddressInfo {
   readonly scheme: 'http' | 'https'
 }
 
-export interface GatewayAddresses {
+interface GatewayAddresses {
   readonly front: AddressInfo
   readonly fronts: readonly FrontAddress[]
   readonly ops: AddressInfo

@@ -15,7 +15,7 @@ import { createServer } from '../lib/node-http.ts'
 import type { LoanRequest } from '../model/rate-limit.ts'
 import { entryId } from '../decision/router/entries.ts'
 import type { DataPlanes } from './data-planes.ts'
-import { type Composition, PATIENCE } from './extensions.ts'
+import type { Composition } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
@@ -51,12 +51,7 @@ export class WorkerDataPlanes implements DataPlanes {
   #keyUses: KeyUse[] = []
 
   /** Workers start with {@link listen}. */
-  constructor(
-    config: Config,
-    node: FleetNode,
-    log: Log,
-    { extensions, worker, patience = PATIENCE }: Composition,
-  ) {
+  constructor(config: Config, node: FleetNode, log: Log, { extensions, worker, patience }: Composition) {
     // The state that workers begin with. The primary makes no decisions, but receives all changes.
     const history = new History()
     node.instance.join(new Lease(node.instance, [history], systemClock))

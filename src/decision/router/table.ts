@@ -25,7 +25,7 @@ export class RouteTable {
   /** The routes in the order of the tables; built-in ones last. */
   readonly routes: readonly Route[]
   /**
-   * The root for the hosts that no table names. Questions about all requests at once read it; see `access/`.
+   * The root for the hosts that no table names. Questions about all requests at once read it.
    */
   readonly root: Node
   /** Null: no table names a host, and all hosts have the same entries. */

@@ -14,7 +14,7 @@ import { neededFor } from './authzen-resources.ts'
 import type { RouteIndex } from './route-index.ts'
 import { type Subject, type SubjectDeps, subjectOf } from './subjects.ts'
 
-export interface DecisionDeps extends SubjectDeps {
+interface DecisionDeps extends SubjectDeps {
   readonly lease: MemoryLease
   readonly index: () => RouteIndex
 }

@@ -19,7 +19,7 @@ import type { HolderMemory } from './subjects.ts'
 /** The most bytes of a request body. */
 export const MAX_BODY = 1024 * 1024
 
-export interface AuthzenDeps {
+interface AuthzenDeps {
   readonly store: Pick<Store, 'readUser' | 'listSeats' | 'listApiKeys' | 'listUsers'>
   readonly memory: HolderMemory
   readonly lease: MemoryLease

@@ -16,7 +16,7 @@ export interface DecisionAnswer {
 }
 
 /** The fault of one item. */
-export interface ItemError {
+interface ItemError {
   readonly status: 400
   readonly message: string
 }

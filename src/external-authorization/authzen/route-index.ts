@@ -56,7 +56,7 @@ export class RouteIndex {
 }
 
 /** The id of a route as a resource. */
-export function resourceId({ hosts, path }: Route): string {
+function resourceId({ hosts, path }: Route): string {
   return hosts.length === 0 ? path : hostsLabel(hosts) + path
 }
 

@@ -15,7 +15,7 @@ export const MAX_LIMIT = 1000
 const MAX_TOKEN = 4096
 
 /** The search that a token belongs to. */
-export interface SearchScope {
+interface SearchScope {
   /** The secrets of the tenant; the first one seals. */
   readonly secrets: readonly Uint8Array[]
   /** The tenant, the kind of search and the question. */

@@ -11,7 +11,7 @@ import type { Decisions } from './authzen-decisions.ts'
 import { pageOf, type SearchPage, tokenOf } from './search-page.ts'
 import { BodyReader, invalid, notObject, type SearchQuestion, type Sought } from './questions.ts'
 
-export interface SearchAsker {
+interface SearchAsker {
   readonly tenant: string
   /** The secrets of the tenant's tokens. */
   readonly secrets: readonly Uint8Array[]
@@ -23,7 +23,7 @@ export interface SearchAnswer {
 }
 
 /** The most candidates that one request examines: a page may be short, or empty, although more follow. */
-export const MAX_EXAMINED = 1000
+const MAX_EXAMINED = 1000
 /** Candidates that are read at once. */
 const CHUNK = 100
 

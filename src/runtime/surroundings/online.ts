@@ -23,7 +23,7 @@ import { storeFinding } from './store-fault.ts'
 import { healthFinding, targetFinding } from './target-fault.ts'
 
 /** The state of one of them. The message has its key and, for a fault, what to do. */
-export type Observation =
+type Observation =
   | (Fault & { readonly level: 'ok' })
   | (Warning & { readonly level: 'warning' })
   | (OnlineFault & { readonly level: 'fault' })

@@ -6,7 +6,7 @@ import { type Finding, settingOf, SurroundingsFault } from './fault.ts'
 import { postgresFinding } from './postgres-fault.ts'
 import { sqliteFinding } from './sqlite-fault.ts'
 
-export type StoreSettings = Pick<Config, 'store' | 'sources'>
+type StoreSettings = Pick<Config, 'store' | 'sources'>
 
 export function storeFinding({ store, sources }: StoreSettings, cause: StoreUnavailable): Finding {
   const setting = settingOf(sources.store)

@@ -4,7 +4,7 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Patience } from '../extensions.ts'
 import { Channel } from './channel.ts'
 
-export interface PoolListener {
+interface PoolListener {
   /** Called before the worker's first message. */
   forked(worker: PoolWorker): void
   /** The worker has responded to `begin` and serves requests. */
@@ -38,7 +38,7 @@ const PING_EVERY = 1000
  */
 const STARTING = 60_000
 
-export interface PoolOptions {
+interface PoolOptions {
   /** The number of workers. */
   readonly size: number
   /** The path of the program that each of them runs. */
