@@ -1,9 +1,10 @@
 /**
- * `node bench/ablation.ts --part PART [--rounds N] [--seconds N] [--slice MS] [--warm-up SECONDS] [--workload NAME]`: the cost
- * that a part of the gateway adds to each request. One process leaves the part out in every other slice of time. Prints Markdown.
+ * `node bench/ablation.ts --part PART [--rounds N] [--seconds N] [--slice MS] [--warm-up SECONDS] [--workload
+ * NAME]`: the cost that a part of the gateway adds to each request. One process leaves the part out in every
+ * other slice of time. Prints Markdown.
  *
- * Short slices tell apart the smallest costs. What the requests of one slice leave for collections is collected in the next
- * ones too: for a part that keeps something, compare with slices of some seconds.
+ * Short slices tell the smallest costs apart. The garbage of one slice is collected in the next ones too: for
+ * a part that keeps something, compare with slices of some seconds.
  */
 
 import { readFileSync } from 'node:fs'
@@ -57,7 +58,7 @@ async function main(ending: Ending): Promise<void> {
   console.log(rowOf(workload.label, slices))
 }
 
-/** Of one fresh process under load, after its warm-up. */
+/** Returns the slices of one fresh process under load, after its warm-up. */
 async function slicesOf(
   part: string,
   settings: ConfiguredPart | undefined,
@@ -80,7 +81,10 @@ async function slicesOf(
     .slice(2 - Math.floor((1000 * seconds) / Number(values.slice)), -1)
 }
 
-/** Each slice with the part against the mean of the slices before and after it, so that a steady drift cancels out. */
+/**
+ * Returns the row of the table. Each slice with the part is compared with the mean of the slices before and
+ * after it, so that a steady drift cancels out.
+ */
 function rowOf(label: string, slices: readonly Slice[]): string {
   const costOf = ({ requests, cpu }: Slice) => cpu / requests
   const ratios = slices.flatMap((slice, at) => {

@@ -1,4 +1,7 @@
-/** The certificate of every peer's TLS listener: EC P-256, made once in a run of the bench, for localhost and 127.0.0.1. */
+/**
+ * The certificate of the TLS listeners of all peers: EC P-256, for localhost and 127.0.0.1, made once in a
+ * run of the bench.
+ */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,11 +9,11 @@ import { Authority } from '../test/proxy/authority.ts'
 
 /** PEM files. */
 export interface CertificateFiles {
-  /** Of the authority. */
+  /** The certificate of the authority. */
   readonly ca: string
   readonly cert: string
   readonly key: string
-  /** Certificate and key in one, as HAProxy reads them. */
+  /** The certificate and the key in one file, as HAProxy reads them. */
   readonly both: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * A peer with wrong answers is disqualified, because its savings would not be comparable. Checked before the
- * measurement, with an upstream that records its requests.
+ * A peer with wrong answers is disqualified, because its savings would not be comparable. Peers are checked
+ * before the measurement, with an upstream that counts its requests.
  */
 
 import { once } from 'node:events'
@@ -23,11 +23,11 @@ interface Check {
 
 interface Answer {
   readonly status: number
-  /** The request reached the upstream. */
+  /** Whether the request reached the upstream. */
   readonly seen: boolean
 }
 
-/** The errors in its responses; empty where there are none. */
+/** Resolves with the errors in the peer's responses; none: it may be measured. */
 export async function faultsOf(peer: Peer, world: World, folder: string): Promise<string[]> {
   mkdirSync(folder, { recursive: true })
   await using ending = new Ending()
@@ -57,7 +57,7 @@ function checks(peer: Peer, world: World): Check[] {
     bad('an expired token', token(world, { expiresIn: -30 })),
     bad('a token without an entry for the space', token(world, { hashPerm: [`s2:${seatName(0)}`] })),
     good,
-    // Repeated with the valid token known, whose cached verification must not admit another one.
+    // Again after the valid token, whose cached verification must not admit another one.
     bad('a token signed by another key, later', token(world, { secret: 'y'.repeat(64) })),
     good,
   ]
@@ -74,7 +74,7 @@ async function ask(peer: Peer, port: number, upstream: { readonly seen: number }
   return faults
 }
 
-/** Node.js's server alone has no upstream. */
+/** The bare server of Node.js has no upstream. */
 function isRight({ name }: Peer, { status, seen }: Answer, good: boolean): boolean {
   if (good) return status === 200 && (seen || name === 'node')
   return (status === 401 || status === 403) && !seen

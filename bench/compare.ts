@@ -1,10 +1,11 @@
 /**
- * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T] [--instructions]`: the regression
- * guard. Another revision of Seatgate and this tree in turn, and the ratio of their CPU per request for each workload, or of
- * their instructions.
+ * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T] [--instructions]`: the
+ * regression guard. Another revision of Seatgate and this tree in turn, and the ratio of their CPU per
+ * request for each workload, or of their instructions.
  *
- * Two processes of the same code differ by up to a tenth, for as long as they run. Each round therefore has fresh processes and
- * counts as one value, whatever its number of turns, and the interval is that of the rounds.
+ * Two processes of the same code differ by up to a tenth, for as long as they run. Each round therefore has
+ * fresh processes and counts as one value, whatever its number of turns, and the interval is computed from
+ * the rounds.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -27,7 +28,7 @@ import { makeWorld } from './world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Of a round. */
+/** Turns of a round. */
 const TURNS = 3
 
 export interface CompareSetup {
@@ -35,13 +36,13 @@ export interface CompareSetup {
   readonly only: readonly string[] | null
   readonly quick: boolean
   readonly rounds: number
-  /** Instructions are counted in place of CPU time: see `instructions/counter.ts`. */
+  /** Whether instructions are counted in place of CPU time: see `instructions/counter.ts`. */
   readonly instructions: boolean
   /** The permitted cost of a workload as a multiple of the base's. */
   readonly threshold: number
 }
 
-/** With a store that its own code has made. */
+/** One revision, with a store that its own code has made. */
 interface Revision {
   readonly peer: Peer
   readonly place: Place
@@ -49,14 +50,14 @@ interface Revision {
 
 export interface Comparison {
   readonly workload: string
-  /** Median of the rounds, and its 95 % interval. */
+  /** The median of the rounds, and its 95 % interval. */
   readonly ratio: number
   readonly low: number
   readonly high: number
   readonly verdict: Verdict
 }
 
-/** Undecided: the interval includes the threshold. More rounds make it narrower. */
+/** `undecided`: the interval includes the threshold. More rounds make it narrower. */
 export type Verdict = 'slower' | 'undecided' | 'not slower'
 
 /** Returns the exit code: 1 if a workload got slower. Rejects if they cannot be compared. */
@@ -108,7 +109,7 @@ async function compareOn(
   return comparisonOf(workload.label, ratios, threshold)
 }
 
-/** One after the other: the count does not depend on the time. */
+/** Counts one side after the other, because the count does not depend on the time. */
 async function instructionsOf(
   sides: readonly Side[],
   workload: Workload,
@@ -152,7 +153,9 @@ async function sidesOf(
   return [await side('base', before), await side('branch', root)]
 }
 
-/** A work tree of its own, with the packages of this one; nothing of it remains in the repository. */
+/**
+ * Makes a work tree of the revision, with the packages of this one. Nothing of it remains in the repository.
+ */
 function checkOut(revision: string, folder: string, ending: Ending): string {
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', root, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -8,7 +8,7 @@ import { listen } from '../test/support/listen.ts'
 import type { Ending } from './harness.ts'
 import type { ConfiguredPart } from './world.ts'
 
-/** Undefined: the part needs no settings. */
+/** Resolves with the settings of a part; undefined: it needs none. */
 export async function settingsOf(
   part: string,
   folder: string,
@@ -30,13 +30,13 @@ export async function settingsOf(
   }
 }
 
-/** None is ever exceeded. */
+/** Rate limits that no load exceeds. */
 function rateLimits(...per: string[]): ConfiguredPart {
   const limits = per.map((each) => `${each}: { limit: 1000000/s, per: ${each} }`)
   return { top: [`rate_limits: { ${limits.join(', ')} }`], table: [`rate_limit: [${per.join(', ')}]`] }
 }
 
-/** For ES256. */
+/** Writes a key for ES256. Returns its file. */
 function writeKey(folder: string): string {
   const file = join(folder, 'identity.pem')
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -51,7 +51,7 @@ function tracing(endpoint: string, ...sampler: string[]): ConfiguredPart {
   }
 }
 
-/** Takes all spans. */
+/** Starts a collector that takes all spans. Resolves with its origin. */
 async function collector(ending: Ending): Promise<string> {
   const server = createServer((request, response) => {
     request

@@ -1,6 +1,6 @@
 /**
- * The assignment of cores: the first for the peer, the others for load and upstream, so that they do not share CPU
- * time. Without taskset, or on a single core, no process is bound.
+ * The assignment of cores: the first for the peer, the others for load and upstream, so that they do not
+ * share CPU time. Without taskset, or on a single core, no process is bound.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -19,7 +19,7 @@ export function peerCores(workers: number): string | null {
   return workers <= 1 ? '0' : `0-${Math.min(workers, CORES) - 1}`
 }
 
-/** The cores that the peer does not use, or all where it uses all. */
+/** The cores that the peer does not use, or all if it uses all. */
 export function loadCores(workers: number): string | null {
   if (!pinned) return null
   const first = workers >= CORES ? 0 : Math.max(1, workers)
@@ -32,17 +32,21 @@ export function bindThisProcess(): void {
   if (cores !== null) execFileSync('taskset', ['-apc', cores, `${process.pid}`], { stdio: 'ignore' })
 }
 
-/** The command, bound to the cores. */
+/** Returns the command bound to the cores. */
 export function bound(cores: string | null, command: readonly string[]): string[] {
   return cores === null ? [...command] : ['taskset', '-c', cores, ...command]
 }
 
-/** The command. @param background at the scheduler's lowest priority: other processes take the core at once */
+/**
+ * Returns the command with its priority.
+ *
+ * @param background at the scheduler's lowest priority: other processes take the core at once
+ */
 export function prioritized(background: boolean | undefined, command: readonly string[]): string[] {
   return background === true && which('chrt') !== null ? ['chrt', '--idle', '0', ...command] : [...command]
 }
 
-/** The path of a program; null where it is not installed. */
+/** The path of a program; null if it is not installed. */
 export function which(name: string): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin']
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null

@@ -1,9 +1,10 @@
 /**
- * `node bench/drills.ts [--duration 600s] [--only NAME[,NAME]] [--at-once N] [--reports FOLDER] [-- OPTION…]`: the drills of
- * docs/verify.md. Each has a fleet of its own: three gateways on PostgreSQL and Redis, and HAProxy in front of them.
- * `seatgate verify` asks HAProxy and each gateway for the whole duration, and the failure of the drill is repeated meanwhile.
- * Writes each report as text, JSON and picture to the folder, and prints a table in Markdown. Options behind `--` are given to
- * `seatgate verify`. Exits with 1 where a run found a violation or could not check.
+ * `node bench/drills.ts [--duration 600s] [--only NAME[,NAME]] [--at-once N] [--reports FOLDER] [--
+ * OPTION…]`: the drills of docs/verify.md. Each has a fleet of its own: three gateways on PostgreSQL and
+ * Redis, and HAProxy in front of them. `seatgate verify` asks HAProxy and each gateway for the whole
+ * duration, during which the failure of the drill is repeated. Writes each report as text, JSON and picture
+ * to the folder, and prints a table in Markdown. Options after `--` are given to `seatgate verify`. Exits
+ * with 1 if a run found a violation or could not check.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -45,7 +46,7 @@ await runBench(async () => {
   return done.length === chosen.length && done.every(({ code }) => code === 0) ? 0 : 1
 })
 
-/** One drill after another. A drill that cannot be run has no result. */
+/** Runs one drill after another. A drill that cannot be run has no result. */
 async function lane(): Promise<void> {
   for (let drill = waiting.shift(); drill !== undefined; drill = waiting.shift()) {
     say(`${new Date().toISOString()} ${drill.name} begins`)

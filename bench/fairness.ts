@@ -1,10 +1,11 @@
 /**
- * `node bench/fairness.ts [--rounds N] [--seconds N] [--warm-up SECONDS]`: whether one caller far above its rate limit delays
- * others. These send 500 requests per second, alone, beside a caller that sends five times its limit, and beside one that
- * sends as fast as it can. The program of the flood has the lowest priority, as it shares cores with the program that
- * measures, and its own work must not delay that. HAProxy with a rate limit takes turns with Seatgate, where it is
- * installed: it shows how far the same flood delays others there. Prints Markdown: the latency of the others, and
- * what passed of the flood against what its limit allows.
+ * `node bench/fairness.ts [--rounds N] [--seconds N] [--warm-up SECONDS]`: whether one caller far above its
+ * rate limit delays others. These send 500 requests per second, alone, beside a caller that sends five times
+ * its limit, and beside one that sends as fast as it can. The program of the flood has the lowest priority,
+ * as it shares cores with the program that measures, and its own work must not delay that. HAProxy with a
+ * rate limit, if it is installed, takes turns with Seatgate: it shows how far the same flood delays others
+ * there. Prints Markdown: the latency of the others, and what passed of the flood against what its limit
+ * allows.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,7 +30,7 @@ import { token, type World } from './world.ts'
 const RATE = 500
 const OTHERS = 50
 const CONNECTIONS_OF_OTHERS = 16
-/** Of each caller, a second. */
+/** Requests per second of each caller, and its burst. */
 const LIMIT = 200
 const BURST = 20
 
@@ -94,7 +95,7 @@ function rowsOf(peer: Peer, place: Place): Promise<Row[]> {
         )
       return latency
     }
-    // The flood begins before them and ends after them.
+    // The flood begins before the others and ends after them.
     const beside = async (flooding: Promise<Flood>): Promise<Row> => {
       await sleep(1000)
       const latency = await measure()
@@ -107,7 +108,7 @@ function rowsOf(peer: Peer, place: Place): Promise<Row[]> {
   })
 }
 
-/** Its time includes that of starting the client: the limit never allows more. */
+/** Sends the flood. Its time includes the start of the client, so that the limit never allows more. */
 async function floodOf(
   send: () => Promise<{ readonly requests: number; readonly refused: number }>,
 ): Promise<Flood> {
@@ -127,7 +128,7 @@ function requestsOf(world: World, folder: string, name: string, users: number): 
 
 interface Measured {
   readonly peer: Peer
-  /** For each label: a row of each round. */
+  /** The rows of all rounds, for each label. */
   readonly rows: readonly (readonly Row[])[]
 }
 

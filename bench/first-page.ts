@@ -1,6 +1,7 @@
 /**
- * `node bench/first-page.ts`: how long the console takes to its first page in Chromium on loopback, with an empty cache and a
- * processor that is slowed down fourfold (Emulation.setCPUThrottlingRate of the Chrome DevTools Protocol).
+ * `node bench/first-page.ts`: how long the console takes to its first page in Chromium on loopback, with an
+ * empty cache and a processor that is slowed down fourfold (Emulation.setCPUThrottlingRate of the Chrome
+ * DevTools Protocol).
  */
 
 import t from 'tap'
@@ -10,7 +11,10 @@ import { until } from '../test/support/until.ts'
 const ROUNDS = 11
 const SLOWER = 4
 
-/** Runs in the page: milliseconds from the navigation until the first form, and then the first table, are painted. */
+/**
+ * Runs in the page: milliseconds from the navigation until the first form, and then the first table, are
+ * painted.
+ */
 const WATCH = `new MutationObserver(() => {
   for (const [name, selector] of [['form', 'input[type=password]'], ['table', 'main table']])
     if (!(name in painted) && document.querySelector(selector) !== null) {

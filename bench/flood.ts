@@ -1,6 +1,6 @@
 /**
- * Whether a flood of invalid tokens delays valid requests: these are sent at a fixed rate, first alone, and then
- * beside as many invalid ones as possible.
+ * Whether a flood of invalid tokens delays valid requests: these are sent at a fixed rate, first alone, and
+ * then beside as many invalid ones as possible.
  */
 
 import { withPeer } from './measure.ts'
@@ -19,7 +19,7 @@ const WARM_UP = 3
 
 export interface Flood {
   readonly peer: string
-  /** Of the valid requests. */
+  /** The latency of the valid requests. */
   readonly alone: Latency
   readonly flooded: Latency
   /** Invalid requests per second. */
@@ -30,7 +30,7 @@ export interface FloodSetup {
   readonly good: Workload
   readonly bad: Workload
   readonly place: Place
-  /** Of each of the two. */
+  /** The time of each of the two measurements. */
   readonly seconds: number
 }
 
@@ -44,7 +44,7 @@ export function measureFlood(peer: Peer, { good, bad, place, seconds }: FloodSet
     await honest.warmUp(WARM_UP)
     await flood.warmUp(WARM_UP)
     const alone = await honest.atRate(GOOD_RATE, seconds)
-    // The flood begins before them and ends after them.
+    // The flood begins before the valid requests and ends after them.
     const [{ rate }, flooded] = await Promise.all([
       flood.saturate(seconds + 2),
       after(1000, () => honest.atRate(GOOD_RATE, seconds)),

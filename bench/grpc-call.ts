@@ -1,4 +1,7 @@
-/** One call, before a load of them: h2load reads no trailers, and a refused call of gRPC has the HTTP status 200. */
+/**
+ * One call, before a load of them: h2load reads no trailers, and a refused call of gRPC has the HTTP status
+ * 200.
+ */
 
 import { once } from 'node:events'
 import { connect } from 'node:http2'
@@ -7,7 +10,7 @@ import type { ReadRequest } from './read-requests.ts'
 /** Milliseconds. */
 const TIMEOUT = 10_000
 
-/** Rejects where the call is not answered with its own message and `grpc-status: 0`. */
+/** Rejects if the call is not answered with its own message and `grpc-status: 0`. */
 export async function checkCall(
   port: number,
   { path, headers }: ReadRequest,

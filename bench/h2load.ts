@@ -1,6 +1,6 @@
 /**
- * Load over TLS by h2load (Debian: nghttp2-client), HTTP/2 and HTTP/1.1 alike, and gRPC-like calls. It repeats the one
- * request of its list.
+ * Load over TLS by h2load (Debian: nghttp2-client), HTTP/2 and HTTP/1.1 alike, and gRPC-like calls. It
+ * repeats the one request of its list.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -47,7 +47,11 @@ function call(list: string): string[] {
   return ['-d', file, '-H', 'content-type: application/grpc', '-H', 'te: trailers']
 }
 
-/** Exported for its test. @param seconds of the load */
+/**
+ * Exported for its test.
+ *
+ * @param seconds of the load
+ */
 export function loadedOf(output: string, seconds: number): Loaded {
   const numbers = (line: RegExp) => (line.exec(output) ?? []).slice(1).map(Number)
   const [done = 0, errored = 0, timeout = 0] = numbers(/(\d+) done, .* (\d+) errored, (\d+) timeout/)

@@ -1,6 +1,6 @@
 /**
- * Opens TLS 1.3 connections for a time, each for one request, and prints a `Loaded` as JSON. A response that is not 200, and a
- * handshake that was not resumed, or not full, as it should be, has failed.
+ * Opens TLS 1.3 connections for a time, each for one request, and prints a `Loaded` as JSON. A response that
+ * is not 200, and a handshake that was not resumed, or not full, as it should be, has failed.
  */
 
 import { readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ let ticket: Buffer | undefined
 
 interface Outcome {
   readonly resumed: boolean
-  /** Of the response; 0: none. */
+  /** The status of the response; 0: there is none. */
   readonly status: number
 }
 

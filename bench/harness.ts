@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
-/** Ends what was started, last first. Stands in for a test, where the servers of the tests need one. */
+/** Ends what was started, last first. It takes the place of a test for the servers of the tests. */
 export class Ending implements AsyncDisposable {
   readonly #steps: (() => unknown)[] = []
 
@@ -32,14 +32,19 @@ export class Ending implements AsyncDisposable {
   }
 }
 
-/** Runs a program, and ends what it has started also after an error or a signal. `main` may resolve with an exit code. */
+/**
+ * Runs a program, and ends what it has started also after an error or a signal. `main` may resolve with an
+ * exit code.
+ */
 export async function runBench(main: (ending: Ending) => Promise<number | void>): Promise<void> {
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
   await using ending = new Ending()
   process.exitCode = (await main(ending)) ?? 0
 }
 
-/** Runs the step at the end of the work, and again at the end of the process, which a signal may end first. */
+/**
+ * Runs the step at the end of the work, and again at the end of the process, which a signal may end first.
+ */
 export function onEnd(ending: Ending, step: () => void): void {
   ending.teardown(step)
   process.once('exit', step)

@@ -1,6 +1,7 @@
 /**
- * `node bench/http2-framing.ts [TURNS]`: CPU per request of Seatgate's own HTTP/2, and of node:http2 in its place, by turns, with
- * 1, 16 and 64 streams a connection. Both answer by themselves, so that nothing else is measured.
+ * `node bench/http2-framing.ts [TURNS]`: CPU per request of Seatgate's own HTTP/2, and of node:http2 in its
+ * place, by turns, with 1, 16 and 64 streams a connection. Both answer by themselves, so that nothing else is
+ * measured.
  */
 
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Load programs as processes beside the peer: on the cores that it does not use, and with a limit on their time. */
+/**
+ * Load programs as processes beside the peer: on the cores that it does not use, and with a limit on their
+ * time.
+ */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,8 +21,8 @@ export interface LoadProcess {
 }
 
 /**
- * Resolves with the standard output of a load program. Tokens are passed by its standard input or by files: a command is visible
- * to every user of the machine.
+ * Resolves with the standard output of a load program. Tokens are passed by its standard input or by files: a
+ * command is visible to every user of the machine.
  *
  * @throws with what it printed to standard error, if it fails
  */
@@ -38,7 +41,9 @@ export async function outputOf(
   return printed
 }
 
-/** Runs a client of this folder, which reads its load from standard input and prints its result, both as JSON. */
+/**
+ * Runs a client of this folder, which reads its load from standard input and prints its result, both as JSON.
+ */
 export async function runClient<Result>(script: string, load: LoadProcess): Promise<Result> {
   const command = [process.execPath, join(import.meta.dirname, script)]
   return JSON.parse(await outputOf(command, load, JSON.stringify(load))) as Result

@@ -3,7 +3,10 @@
 import type { LoadProcess } from './load-process.ts'
 import type { Requests } from './requests.ts'
 
-/** The protocol of the requests, and whether each one has a connection of its own. All but the first need TLS at the peer. */
+/**
+ * The protocol of the requests, and whether each one has a connection of its own. All but the first need TLS
+ * at the peer.
+ */
 export type Client = 'http1' | 'tls-http1' | 'tls-http2' | 'grpc' | 'tls-connections' | 'tls-resumptions'
 
 interface CommonLoad extends LoadProcess {

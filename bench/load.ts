@@ -69,7 +69,8 @@ function byHandshakes(load: Load): Promise<Loaded> {
 async function byAutocannon({ port, requests, from, connections, seconds }: Load): Promise<Loaded> {
   const reader = readRequests(requests, from)
   let sent = 0
-  // autocannon takes nothing of its own for what the returned request lacks: Host would be `undefined:undefined`.
+  // autocannon takes nothing of its own for what the returned request lacks: Host would be
+  // `undefined:undefined`.
   const Host = `127.0.0.1:${port}`
   const setupRequest = () => {
     sent++

@@ -18,7 +18,7 @@ export interface Job {
 
 /** Seconds of each part. */
 export interface Lengths {
-  /** Maximum: one second at a time, until `warming` requests are sent. */
+  /** The maximum: the peer is warmed up for a second at a time, until `warming` requests are sent. */
   readonly warmUp: number
   /** Requests. */
   readonly warming: number
@@ -38,7 +38,7 @@ export interface Sample {
   readonly idle: number
   readonly loaded: number
   readonly startedIn: number
-  /** At half of the rate; null where it was not measured. */
+  /** The latency at half of the rate; null: it was not measured. */
   readonly latency: Latency | null
 }
 

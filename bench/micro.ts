@@ -1,5 +1,6 @@
 /**
- * `npm run bench:micro`: the cost of each stage of a request by itself. Prints Markdown; `npm run bench` includes it.
+ * `npm run bench:micro`: the cost of each stage of a request by itself. Prints Markdown; `npm run bench`
+ * includes it.
  */
 
 import { join } from 'node:path'

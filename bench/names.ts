@@ -5,7 +5,7 @@ export const SPACE = 's1'
 export const PERMISSION = 'trainings:list'
 /** Permissions of every Seat; the routes use them in turn. */
 export const PERMISSIONS = [PERMISSION, 'trainings:read', 'files:read'] as const
-/** Each with a name of its own, and one user each. */
+/** The number of Seats. Each has a name of its own, and one user. */
 export const SEATS = 5000
 
 export function seatName(number: number): string {

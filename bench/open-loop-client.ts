@@ -1,8 +1,8 @@
 /**
- * Sends requests at a fixed rate on a set of connections, whether or not earlier ones have responses. Each request
- * has a due time, waits while all connections are in use, and its latency counts from the due time. So a stalled peer
- * is charged for every request that became due meanwhile (no coordinated omission). The client's own pacing, up to
- * 0.1 ms, is part of every latency. Prints one line of JSON.
+ * Sends requests at a fixed rate on a set of connections, whether or not earlier ones have responses. Each
+ * request has a due time, waits while all connections are in use, and its latency counts from the due time.
+ * So a stalled peer is charged for every request that becomes due while it stalls (no coordinated omission).
+ * The client's own pacing, up to 0.1 ms, is part of every latency. Prints one line of JSON.
  */
 
 import { readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const lateness: number[] = []
 let refused = 0
 let failed = 0
 
-/** One request at a time on it. */
+/** A connection with one request at a time. */
 class Connection {
   #socket: Socket
   #due = 0

@@ -4,7 +4,7 @@ export interface Named {
   readonly name: string
 }
 
-/** Parts beside the runs of peers on workloads. */
+/** The parts in addition to the runs of peers on workloads. */
 export const PARTS = ['turns', 'flood', 'neighbour', 'websockets', 'micro', 'curves'] as const
 export type Part = (typeof PARTS)[number]
 
@@ -19,8 +19,8 @@ interface WorkloadName extends Named {
 }
 
 /**
- * Names of peers select among the peers, and those of workloads among the workloads; a kind without a selection runs
- * whole. The first workload is the table's.
+ * Names of peers select among the peers, and those of workloads among the workloads; a kind without a
+ * selection runs whole. The first workload is the table's.
  *
  * @param only null: everything
  * @returns the selection, or the unknown names
@@ -47,7 +47,9 @@ export function choose<P extends Named, W extends WorkloadName>(
   }
 }
 
-/** Each round is in reverse order of the last, so that a drift affects all alike. */
+/**
+ * Returns the list in the order of a round: each round reverses the order, so that a drift affects all alike.
+ */
 export function inTurn<T>(list: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? list : list.toReversed()
 }

@@ -1,6 +1,6 @@
 /**
- * What rate limits cost a request: `node bench/rate-limits.ts`. Prints microseconds of CPU for a request that passes, one that is
- * refused, and one of a key that is new, in one process without a lender.
+ * What rate limits cost a request: `node bench/rate-limits.ts`. Prints microseconds of CPU for a request that
+ * passes, one that is refused, and one of a key that is new, in one process without a lender.
  */
 
 import { RateLimiter } from '../src/decision/limits/rate-limiter.ts'

@@ -1,7 +1,7 @@
 /**
- * `node bench/replay.ts [--lines 1000000,10000000] [--folder DIR]`: lines per second and memory of `seatgate replay`, beside `jq`
- * over the same file. Prints Markdown. A gateway writes the log for half a minute of mixed traffic, and its lines are
- * repeated: a million take 900 MB. With `--folder`, the logs are kept.
+ * `node bench/replay.ts [--lines 1000000,10000000] [--folder DIR]`: lines per second and memory of `seatgate
+ * replay`, beside `jq` over the same file. Prints Markdown. A gateway writes the log for half a minute of
+ * mixed traffic, and its lines are repeated: a million take 900 MB. With `--folder`, the logs are kept.
  */
 
 import { spawn } from 'node:child_process'

@@ -12,9 +12,9 @@ export interface PlannedRequest {
   readonly method?: string
   readonly path: string
   readonly headers: readonly string[]
-  /** Bytes. */
+  /** The length of the body in bytes. */
   readonly body?: number
-  /** Of the response. */
+  /** The planned status of the response. */
   readonly status?: Status
 }
 
@@ -24,9 +24,9 @@ export interface Requests {
    * `wrk.lua` and `readRequests` read it.
    */
   readonly list: string
-  /** Of the response to each. */
+  /** The planned status of the response to each request. */
   readonly statuses: readonly Status[]
-  /** Single-use tokens, a line each; null where the list needs none. */
+  /** Single-use tokens, a line each; null: the list needs none. */
   readonly newTokens: NewTokens | null
 }
 

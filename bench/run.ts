@@ -1,10 +1,10 @@
 /**
- * `npm run bench`: Seatgate and its alternatives in front of a service, measured side by side. A run has a fresh
- * process, the order is reversed each round, and medians are compared.
+ * `npm run bench`: Seatgate and its alternatives in front of a service, measured side by side. A run has a
+ * fresh process, the order is reversed each round, and medians are compared.
  *
- * `--quick` is a short run; `--only NAME[,NAME]` selects peers, workloads or parts; `--rounds N`. A whole run writes
- * its results into this folder, any other one into the temporary folder. `--compare REV` is the regression guard: see
- * `compare.ts`.
+ * `--quick` is a short run; `--only NAME[,NAME]` selects peers, workloads or parts; `--rounds N`. A whole run
+ * writes its results into this folder, any other one into the temporary folder. `--compare REV` is the
+ * regression guard: see `compare.ts`.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -63,7 +63,7 @@ async function guard(ending: Ending, revision: string): Promise<number> {
   }
 }
 
-/** Ends the process where an unknown option is among them. */
+/** Ends the process for an unknown option. */
 function readOptions() {
   try {
     const { values } = parseArgs({

@@ -1,8 +1,8 @@
 /**
  * `npm run bench:scale`: the fleet at scale, measured and drawn. A million Seats in ten thousand tenants on
- * PostgreSQL, with real gateways and a Redis; and fleets of up to fifty instances that write to each other. Prints
- * Markdown, and draws `bench/scale.svg`. `--quick` is a trial: all is smaller, and the drawing goes to the temporary
- * folder, which receives the raw numbers in either case.
+ * PostgreSQL, with real gateways and a Redis; and fleets of up to fifty instances that write to each other.
+ * Prints Markdown, and draws `bench/scale.svg`. `--quick` is a trial: all is smaller, and the drawing goes to
+ * the temporary folder, which receives the raw numbers in either case.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -1,7 +1,8 @@
 /**
- * `node bench/staleness.ts [--seconds N] [--only NAME[,NAME]]`: for how long Seatgate and its alternatives decide on a state
- * from before the 2xx of a change. The checker and the readers are those of `seatgate verify`; a right is granted and
- * revoked once a second, or as seldom as a cache needs to show how long it keeps a state. Prints a table in Markdown.
+ * `node bench/staleness.ts [--seconds N] [--only NAME[,NAME]]`: for how long Seatgate and its alternatives
+ * decide on a state from before the 2xx of a change. The checker and the readers are those of `seatgate
+ * verify`; a right is granted and revoked once a second, or as seldom as a cache needs to show how long it
+ * keeps a state. Prints a table in Markdown.
  */
 
 import { performance } from 'node:perf_hooks'

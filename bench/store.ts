@@ -1,6 +1,6 @@
 /**
- * A store of any number of Seats, filled faster than by its own writes. Its feed of changes does not contain them, as
- * if they were older than the feed.
+ * A store of any number of Seats, filled faster than by its own writes. Its feed of changes does not contain
+ * them, as if they were older than the feed.
  */
 
 import { randomBytes } from 'node:crypto'

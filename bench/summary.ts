@@ -12,13 +12,13 @@ export interface Summary {
   readonly idle: number
   readonly loaded: number
   readonly startedIn: number
-  /** Milliseconds: p50, p99, p99.9. Null where none were measured. */
+  /** Milliseconds: p50, p99, p99.9; null: none were measured. */
   readonly latency: readonly [number, number, number] | null
   /** The load's own delay in milliseconds, p99. */
   readonly late: number | null
 }
 
-/** Null where no run gave a sample. */
+/** Returns null if no run gave a sample. */
 export function summaryOf(samples: readonly Sample[]): Summary | null {
   if (samples.length === 0) return null
   const of = (read: (sample: Sample) => number) => median(samples.map(read))
@@ -42,7 +42,7 @@ export function resultOf(results: readonly Result[], peer: string, workload: str
   return results.find((each) => each.peer === peer && each.workload === workload)
 }
 
-/** Of CPU per request, round by round; the median of them. Null where one of the two is missing. */
+/** The median of the ratios of CPU per request, round by round; null if one of the two is missing. */
 export function ratioOf(one: Result | undefined, other: Result | undefined): number | null {
   const ratios = ratiosOf(one?.samples ?? [], other?.samples ?? [])
   return ratios.length === 0 ? null : median(ratios)

@@ -91,7 +91,8 @@ export interface Series {
 /**
  * Lines over common ticks. The numbers of the first series are above its line, those of the others below.
  *
- * @param ticks `at` is a share of the width @param digits of the numbers, after the point
+ * @param ticks `at` is a share of the width
+ * @param digits of the numbers, after the point
  */
 export function lines(
   { left, right, top, bottom }: Box,

@@ -1,6 +1,6 @@
 /**
- * The requests of a workload for one running peer: each load starts where the last one ended, and every load rejects
- * where the responses are not the planned ones.
+ * The requests of a workload for one running peer: each load continues the list after the last one, and
+ * rejects if the responses are not the planned ones.
  */
 
 import { saturate } from './load.ts'
@@ -11,8 +11,8 @@ import { plannedOf, type Requests, type Status } from './requests.ts'
 
 export const CONNECTIONS = 64
 /**
- * Requests after which run-time compilation has settled (Seatgate, blocks of 40,000: 40, 27, 26, 24, 24, 24 µs). Before, a
- * request costs up to ten times as much.
+ * Requests after which run-time compilation has settled (Seatgate, blocks of 40,000: 40, 27, 26, 24, 24, 24
+ * µs). Before, a request costs up to ten times as much.
  */
 export const WARM = 40_000
 /** Requests that warm a peer up, if there is time. */
@@ -24,7 +24,7 @@ const STATUSES: readonly Status[] = [200, 401, 403]
 export interface TrafficSetup {
   readonly port: number
   readonly requests: Requests
-  /** False: the peer checks no token, and every response is 200. */
+  /** Whether the peer checks tokens; if it does not, every response is 200. */
   readonly authorises: boolean
   /** Cores that the peer may use, and the load may not. */
   readonly workers: number
@@ -41,13 +41,14 @@ export class Traffic {
   }
 
   /**
-   * A second or a few at a time, until enough requests are sent. The first part checks the status of each response.
+   * A second or a few at a time, until enough requests are sent. The first part checks the status of each
+   * response.
    *
    * @returns the number of requests
    */
   async warmUp(seconds: number, wanted = ENOUGH): Promise<number> {
     const { newTokens, statuses } = this.#setup.requests
-    // Where every request takes a new token, half of them are left for the rest of the run.
+    // If every request takes a new token, half of them are left for the rest of the run.
     const enough = newTokens !== null && statuses.length === 1 ? newTokens.count / 2 : wanted
     const step = this.#setup.client === undefined || this.#setup.client === 'http1' ? 1 : TLS_STEP
     for (let second = 0; second < seconds && this.#sent < enough; second += step)

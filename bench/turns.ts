@@ -1,7 +1,7 @@
 /**
- * Several peers in turn, such as Seatgate and those that its goals name: all of them run, and each is loaded for a
- * second in turn. A slowdown of the machine affects them alike, so that they can be compared when runs half a minute
- * apart cannot.
+ * Several peers in turn, such as Seatgate and those that its goals name: all of them run, and each is loaded
+ * for a second in turn. A slowdown of the machine affects them alike, so that they can be compared when runs
+ * half a minute apart cannot.
  */
 
 import { copyFileSync } from 'node:fs'
@@ -41,7 +41,9 @@ export interface Turns {
   readonly peer: string
   /** CPU microseconds per request, median. */
   readonly cpu: number
-  /** The ratio of Seatgate's cost and its own, turn by turn: median and quartiles. Of Seatgate itself: 1. */
+  /**
+   * The ratio of Seatgate's cost to the peer's, turn by turn: median and quartiles. For Seatgate itself: 1.
+   */
   readonly ratio: number
   readonly low: number
   readonly high: number
@@ -53,7 +55,7 @@ export interface TurnsSetup {
   readonly workload: Workload
   /** Maximum seconds. */
   readonly warmUp: number
-  /** Each with fresh processes. */
+  /** The number of rounds, each with fresh processes. */
   readonly rounds: number
   readonly turns: number
 }
@@ -65,7 +67,7 @@ export interface Side {
   readonly requests: Requests
 }
 
-/** Of Seatgate, and of the selected peers that a goal names. Rejects where one of them has wrong answers. */
+/** Measures Seatgate, and the selected peers that a goal names. Rejects if one of them has wrong answers. */
 export async function measureTurns(
   peers: readonly Peer[],
   place: Place,
@@ -105,7 +107,7 @@ export async function costsByTurns(sides: readonly Side[], setup: TurnsSetup): P
   return costs
 }
 
-/** All at once. */
+/** Starts all sides, so that they run at the same time. */
 function withAll<V>(
   [side, ...rest]: readonly Side[],
   workload: Workload,
@@ -117,7 +119,7 @@ function withAll<V>(
   )
 }
 
-/** A store permits one gateway at a time. */
+/** Copies the store, which permits one gateway at a time. */
 export function ownStore(place: Place, { name }: Peer): Place {
   const path = join(place.folder, `${name}.db`)
   copyFileSync(place.world.store.slice(SCHEME.length), path)

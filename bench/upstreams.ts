@@ -1,5 +1,5 @@
 /**
- * The service behind the peers: nginx where it is installed, so that it is never the bottleneck, or else Node.js.
+ * The service of the peers: nginx if it is installed, so that it is never the bottleneck, or else Node.js.
  * Responds with small JSON, 1 KiB and 64 KiB, and accepts uploads; the same by TLS on a second port, and the
  * responses of the mixed workload on a third.
  */
@@ -19,7 +19,7 @@ export interface Upstream {
   readonly origin: string
   /** The file of the authority that issued its certificate; null: no TLS. */
   readonly ca: string | null
-  /** It speaks HTTP/2 without TLS, and no HTTP/1.1. */
+  /** Whether it speaks HTTP/2 without TLS, and no HTTP/1.1. */
   readonly h2c?: boolean
 }
 
@@ -96,7 +96,8 @@ function writeNginx(folder: string, [port, tlsPort, mixedPort]: Ports): string {
 }
 
 /**
- * The settings with which nginx runs in the foreground, in a folder of its own, and closes no connections under load.
+ * The settings with which nginx runs in the foreground, in a folder of its own, and closes no connections
+ * under load.
  */
 export function nginxConfiguration(folder: string, workers: number, http: string): string {
   const user = process.getuid?.() === 0 ? 'user root;\n' : ''

@@ -1,4 +1,7 @@
-/** Opens WebSockets, and sends a short message on each as soon as the last one is echoed. Prints one line of JSON. */
+/**
+ * Opens WebSockets, and sends a short message on each as soon as the last one is echoed. Prints one line of
+ * JSON.
+ */
 
 import type { WebSocketLoad } from './load-settings.ts'
 import { randomBytes } from 'node:crypto'
@@ -7,7 +10,7 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 
 const SIZE = 64
-/** As the upstream sends them: unmasked. */
+/** The bytes of a frame of the upstream, which is not masked. */
 const ECHO = 2 + SIZE
 
 const load = JSON.parse(readFileSync(0, 'utf8')) as WebSocketLoad

@@ -1,6 +1,6 @@
 /**
- * The cost of a message on a WebSocket at a proxy: 64 bytes to an upstream that echoes them, on connections that were
- * authorised as they opened.
+ * The cost of a message on a WebSocket at a proxy: 64 bytes to an upstream that echoes them, on connections
+ * that were authorised as they opened.
  */
 
 import type { WebSocketLoad } from './load-settings.ts'

@@ -19,7 +19,7 @@ import { GOALS, measureTurns, type Turns } from './turns.ts'
 import { measureWebSockets, SPEAKERS, type WebSocketCost } from './websockets.ts'
 import { badTokens, mixed, oneToken, workloads as all, type Workload } from './workloads.ts'
 
-/** Parts that need them. */
+/** The parts that need peers. */
 const OF_PEERS: readonly Part[] = ['turns', 'flood', 'websockets']
 
 export interface Wanted extends Choice<Peer, Workload> {
@@ -80,7 +80,7 @@ export class WholeBench {
     }
   }
 
-  /** The available peers with correct answers; none, where no part needs them. */
+  /** The available peers with correct answers; none if no part needs them. */
   async #peers(): Promise<Peer[]> {
     const { peers, workloads, parts } = this.#wanted
     if (workloads.length === 0 && !parts.some((part) => OF_PEERS.includes(part))) return []

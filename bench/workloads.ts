@@ -20,7 +20,7 @@ export interface Workload {
   readonly upstream: Exclude<keyof Upstreams, 'by'>
   /** Names of the other peers that support it, or 'all' of them. */
   readonly rivals: readonly string[] | 'all'
-  /** Also in the short run. */
+  /** Whether the short run has it. */
   readonly quick: boolean
   /**
    * The requests of a run.
@@ -34,8 +34,8 @@ const ROUTES = 10_000
 /** Other peers that check tokens, fastest first. */
 const VERIFIERS = ['haproxy-jwt', 'nginx-auth-request', 'nginx-decision']
 /**
- * Half of them for the warm-up; the other half is slightly more than the fastest peer verifies on a core in three
- * seconds.
+ * Half of them for the warm-up; the other half is slightly more than the fastest peer verifies on a core in
+ * three seconds.
  */
 const NEW_TOKENS = 360_000
 
@@ -50,7 +50,7 @@ const DEFAULTS = {
 
 interface WorkloadSetup extends Partial<Omit<Workload, 'requests' | 'name' | 'label'>> {
   readonly each: (world: World) => readonly (readonly [path: string, credential: string])[]
-  /** Of each of the requests. */
+  /** What all requests have in addition. */
   readonly more?: Partial<PlannedRequest>
   readonly newTokens?: (world: World) => readonly string[]
 }
@@ -79,7 +79,7 @@ const userOf = (number: number): TokenSetup => ({
   hashPerm: [`${SPACE}:${seatName(number % SEATS)}`],
 })
 
-/** As behind a load balancer: the workload of the table of peers. */
+/** Traffic behind a load balancer: the workload of the table of peers. */
 export const mixed: Workload = {
   ...DEFAULTS,
   name: 'mixed',
@@ -96,8 +96,8 @@ export const oneToken = workload('one-token', 'one token, 10,000 routes', {
   each: one(PATH),
 })
 
-/** The flood uses these too. */
-export const badTokens = workload('bad-tokens', '401: 1,000 tokens signed by somebody else', {
+/** The flood uses these requests too. */
+export const badTokens = workload('bad-tokens', '401: 1,000 tokens signed by another key', {
   ...refused(401),
   quick: true,
   each: (world) => {

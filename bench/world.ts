@@ -1,6 +1,6 @@
 /**
- * The data behind the requests: a tenant, its secret, its Seats in a store, and tokens of its users. The same for all
- * peers. Made once in a run of the bench.
+ * The data behind the requests: a tenant, its secret, its Seats in a store, and tokens of its users. They are
+ * the same for all peers, and made once in a run of the bench.
  */
 
 import { createHmac, randomBytes } from 'node:crypto'
@@ -24,7 +24,7 @@ export interface World {
   /** `sqlite:PATH` */
   readonly store: string
   readonly apiKeys: readonly string[]
-  /** Of the peers. */
+  /** The certificate of the peers. */
   readonly certificate: CertificateFiles
 }
 
@@ -120,9 +120,9 @@ ${(part.top ?? []).map((line) => `${line}\n`).join('')}`
 /** What a part of Seatgate that is off by default adds to the configuration, as lines. */
 export interface ConfiguredPart {
   readonly top?: readonly string[]
-  /** Of the route table. */
+  /** Lines of the route table. */
   readonly table?: readonly string[]
-  /** Of the environment. */
+  /** Lines of the environment. */
   readonly variables?: readonly string[]
 }
 
@@ -137,9 +137,9 @@ export interface ConfigurationSetup {
   readonly ca: string | null
   readonly routes: number
   readonly workers: number
-  /** The upstream speaks HTTP/2 without TLS. */
+  /** Whether the upstream speaks HTTP/2 without TLS. */
   readonly h2c?: boolean
-  /** The listener has TLS and HTTP/2. */
+  /** Whether the listener has TLS and HTTP/2. */
   readonly tls?: boolean
   readonly part?: ConfiguredPart
 }

@@ -1,6 +1,6 @@
 /**
- * The cost of a decision against the size of everything: routes, stored Seats, tenants, cached tokens, entries of a
- * token; and the memory of a connection, a cached token and a Seat.
+ * The cost of a decision against the size of everything: routes, stored Seats, tenants, cached tokens,
+ * entries of a token; and the memory of a connection, a cached token and a Seat.
  */
 
 import { join } from 'node:path'

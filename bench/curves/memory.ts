@@ -32,7 +32,7 @@ export async function memoryCosts(place: Place): Promise<MemoryCost[]> {
   ]
 }
 
-/** Of the process as a whole, including Node.js and the kernel's share of it. */
+/** The bytes of a connection in the process as a whole, including Node.js and the kernel's share. */
 function ofConnections(place: Place): Promise<number> {
   return withPeer({ peer: seatgate, workload: oneToken }, place, async ({ port, pids }) => {
     const text = `GET /v1/trainings/7 HTTP/1.1\r\nHost: gw\r\nSpace: ${SPACE}\r\nAuthorization: Bearer ${token(place.world)}\r\n\r\n`
@@ -80,7 +80,7 @@ async function inProcess({ world, folder }: Place): Promise<MemoryCost[]> {
   }
 }
 
-/** Reachable bytes of the heap, for each of them. */
+/** The reachable bytes of the heap for each of `count` values. */
 async function grownBy(count: number, make: (number: number) => Promise<void>): Promise<number> {
   await make(0)
   const before = await reachable()
@@ -91,7 +91,7 @@ async function grownBy(count: number, make: (number: number) => Promise<void>): 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Garbage, such as worker threads that have ended, is collected first. */
+/** The reachable bytes of the heap. Garbage, such as ended worker threads, is collected first. */
 async function reachable(): Promise<number> {
   for (let turn = 0; turn < 5; turn++) {
     collect()

@@ -13,17 +13,20 @@ import { Ending, temporaryFolder } from '../harness.ts'
 import type { Drill } from './drill.ts'
 import { commandFor, type DrilledFleet, startDrilledFleet } from './drilled-fleet.ts'
 
-/** Shares of the duration: `--during` starts after 0.2; in this window before that, the gateways' CPU time is measured. */
+/**
+ * Shares of the duration. `--during` starts after 0.2; the gateways' CPU time is measured in this window
+ * before it.
+ */
 const WINDOW = { from: 0.05, long: 0.14 } as const
-/** After its start, failures begin for this share of the duration. */
+/** The share of the duration in which failures begin. */
 const FAILING = 0.65
-/** ms that something is away, in a run that is long enough. */
+/** Milliseconds that something is away, in a run that is long enough. */
 const AWAY = 20_000
-/** ms of a cycle of the writer, which ends one session; it may be shorter. */
+/** Milliseconds of a cycle of the writer, which ends one session; it may be shorter. */
 const CYCLE = 20_000
 
 export interface DrillSettings {
-  /** ms */
+  /** Milliseconds. */
   readonly duration: number
   /** Further options of `seatgate verify`. */
   readonly options: readonly string[]
@@ -35,10 +38,12 @@ export interface DrillResult {
   readonly drill: Drill
   readonly code: number | null
   readonly report: VerifyReport
-  /** ms of CPU time a second and gateway, over the time before anything fails. */
+  /**
+   * The CPU time of a gateway before anything fails, in ms per second: without and with `seatgate verify`.
+   */
   readonly idle: number
   readonly verified: number
-  /** How often the drill was done. */
+  /** The number of failures. */
   readonly turns: number
 }
 
@@ -99,7 +104,11 @@ async function verified(
   return { drill, code, report, idle, verified: await costs, turns }
 }
 
-/** ms of CPU time a second and gateway. @param window ms */
+/**
+ * The CPU time of a gateway, in ms per second.
+ *
+ * @param window in ms
+ */
 async function cpuOver(gateways: DrilledFleet['fleet']['gateways'], window: number): Promise<number> {
   const pids = gateways.map(({ pid }) => pid)
   const [began, before] = [performance.now(), cpuOf(pids)]

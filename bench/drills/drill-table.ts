@@ -46,7 +46,10 @@ function times({ p50, p99, max }: Distribution): string {
   return [p50, p99, max].map((value) => (value === null ? '-' : value.toFixed(1))).join(' / ')
 }
 
-/** What the runs left out, each once; without the sessions whose turn did not come, for there are more than enough. */
+/**
+ * What the runs left out, each once. Sessions that were not ended are not listed, because each run has more
+ * than it can end.
+ */
 export function untestedOf(reports: readonly VerifyReport[]): string[] {
   const lines = reports.flatMap(({ not_tested: untested }) =>
     untested.flatMap(({ what, why }) => (what.startsWith('the end of session') ? [] : `- ${what}: ${why}`)),

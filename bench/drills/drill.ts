@@ -6,30 +6,32 @@ import type { Ending } from '../harness.ts'
 
 /** The times of a drill, in ms. */
 export interface DrillTimes {
-  /** How long something is away. */
+  /** The time that something is away. */
   readonly away: number
-  /** How long everything is there before the next failure. */
+  /** The time that everything is there before the next failure. */
   readonly rest: number
 }
 
 export interface Drill {
   readonly name: string
   readonly label: string
-  /** What the fleet needs for it. */
+  /** The options of the fleet. */
   readonly fleet?: FleetOptions
-  /** Only the address of HAProxy is asked, and not each instance. */
+  /** Whether only the address of HAProxy is asked, and not each instance. */
   readonly frontAlone?: boolean
-  /** How often it can fail; left out: as often as the run has time for. */
+  /** The number of failures; left out: as many as the run has time for. */
   readonly most?: number
   /**
-   * One failure, whole: afterwards everything is there again. It is repeated while the run lasts. Left out: nothing fails.
+   * One failure, after which everything is there again. It is repeated while the run lasts. Left out: nothing
+   * fails.
    *
-   * @param turn counts from 0 @param ending of servers that it starts
+   * @param turn counts from 0
+   * @param ending ends servers that it starts
    */
   fail?(fleet: Fleet, turn: number, times: DrillTimes, ending: Ending): Promise<void>
 }
 
-/** A standby begins late: the primary keeps its log. */
+/** The primary keeps its log for a standby that begins late. */
 const KEPT = ['wal_keep_size = 512MB']
 
 function gatewayOf({ gateways }: Fleet, turn: number) {
@@ -38,7 +40,7 @@ function gatewayOf({ gateways }: Fleet, turn: number) {
   return gateway
 }
 
-/** Each turn has a primary of its own: the standby of the turn before. */
+/** A failover. Each turn has a primary of its own: the standby of the turn before. */
 function failover(): NonNullable<Drill['fail']> {
   let primary: Fleet['postgres'] | null = null
   return async (fleet, _, { away }, { t }) => {
@@ -80,7 +82,7 @@ export const drills: readonly Drill[] = [
     async fail(fleet, turn, { away }) {
       const { toStore, toRedis } = gatewayOf(fleet, turn)
       const lines = [toStore, toRedis].filter((line) => line !== null)
-      // Every second time, packets get lost, and no connection is reset.
+      // In every second turn, packets get lost, and no connection is reset.
       if (turn % 2 === 1) for (const line of lines) line.freeze()
       else await Promise.all(lines.map((line) => line.cut()))
       await sleep(away)

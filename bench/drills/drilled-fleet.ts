@@ -1,4 +1,7 @@
-/** The fleet of a drill: three gateways on PostgreSQL and Redis, HAProxy in front of them, and the address that starts the drill. */
+/**
+ * The fleet of a drill: three gateways on PostgreSQL and Redis, HAProxy in front of them, and the address
+ * that starts the drill.
+ */
 
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -11,7 +14,7 @@ import { reservePort } from '../../test/support/servers/ports.ts'
 import type { Ending } from '../harness.ts'
 import type { Drill } from './drill.ts'
 
-/** HAProxy has noticed before the listener closes, and requests in flight have time. */
+/** HAProxy notices the end before the listener closes, and requests in flight have time. */
 const ENDS = ['drain_delay: 2s', 'drain: 10s']
 
 export interface DrilledFleet {
@@ -35,7 +38,10 @@ export async function startDrilledFleet(
   return { fleet, front: `http://127.0.0.1:${port}` }
 }
 
-/** Each request goes to the next gateway that is ready; one that is not is left after two checks. */
+/**
+ * HAProxy's configuration: each request goes to the next gateway that is ready. After two failed checks, a
+ * gateway gets none.
+ */
 function haproxyOf(port: number, { gateways }: Fleet): string {
   const servers = gateways.map(
     (gateway) =>

@@ -1,7 +1,7 @@
 /**
- * Counts the instructions that a gateway executes per request, by an emulator: QEMU's user emulation. Other load on the
- * machine changes the count by a hundredth, where it doubles CPU times. Instructions of the kernel are not counted, nor is
- * waiting for memory. The gateway takes some twenty times as long.
+ * Counts the instructions that a gateway executes per request, by an emulator: QEMU's user emulation. Other
+ * load on the machine changes the count by a hundredth, and doubles CPU times. Instructions of the kernel are
+ * not counted, nor is waiting for memory. The gateway takes some twenty times as long.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -18,7 +18,7 @@ import type { Workload } from '../workloads.ts'
 const WARM = 40_000
 /** A gateway this slow answers more of them too late: mixed traffic asks its store, which has a timeout. */
 const CONNECTIONS = 16
-/** Seconds of a part of the warm-up, and of what is counted. */
+/** Seconds of a part of the warm-up, and of the measurement. */
 const STEP = 10
 const COUNTED = 20
 
@@ -29,7 +29,10 @@ export class InstructionCounter {
   readonly #plugin: string
   readonly #folder: string
 
-  /** Throws where a program for it is missing. @param folder for its files */
+  /**
+   * @param folder for its files
+   * @throws if a program that it needs is not installed
+   */
   constructor(folder: string) {
     const [emulator, compiler] = [which('qemu-x86_64'), which('cc')]
     if (emulator === null || compiler === null)
@@ -40,12 +43,16 @@ export class InstructionCounter {
     execFileSync(compiler, ['-O2', '-shared', '-fPIC', '-o', this.#plugin, SOURCE])
   }
 
-  /** The beginning of the command of a counted program. @param name of the program's counts */
+  /** The beginning of the command of a program whose instructions are counted under a name. */
   runner(name: string): readonly string[] {
     return [this.#emulator, '-plugin', `file=${this.#plugin},counts=${this.#fileOf(name)}`]
   }
 
-  /** Per request, of the main thread of a fresh process. @param side its peer has this counter's runner of its name */
+  /**
+   * Resolves with the instructions of the main thread of a fresh process, per request.
+   *
+   * @param side its peer has this counter's runner for its name
+   */
   async perRequest({ peer, place, requests }: Side, workload: Workload): Promise<number> {
     const { workers, client } = workload
     if (client !== 'http1') throw new Error(`instructions are counted over plain HTTP/1.1, not ${client}`)
@@ -59,7 +66,11 @@ export class InstructionCounter {
     })
   }
 
-  /** Of the main thread of a program, since its start. @param name as of {@link runner} */
+  /**
+   * The instructions of the main thread of a program since its start.
+   *
+   * @param name as in {@link runner}
+   */
   count(name: string): number {
     return Number(readFileSync(this.#fileOf(name)).readBigUInt64LE())
   }

@@ -1,4 +1,7 @@
-/** The headers to an upstream with signed identity: with a JWT that is known, and with one that is signed each time. */
+/**
+ * The headers to an upstream with signed identity: with a JWT that is known, and with one that is signed each
+ * time.
+ */
 
 import type { IdentityAlgorithm } from '../../src/config/config.ts'
 import { SignedIdentity } from '../../src/identity/signed-identity.ts'

@@ -104,7 +104,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
 
 const HOSTS = 100
 
-/** The same routes, over many hosts. Its host is read from the authority too. */
+/** A match of the same routes, distributed over many hosts. The host is read from the authority too. */
 function byHost({ config, compiled }: Subject, path: string): Timed {
   const id = compiled.table.match('GET', path)?.route.id
   const of = (at: number) => `h${at % HOSTS}.example`
@@ -128,7 +128,7 @@ async function tokenHit(subject: Subject, authorization: string): Promise<Timed>
   return repeated('a token that is known', () => tokens.authenticate(authorization))
 }
 
-/** In sequence, each awaited. */
+/** Tokens are verified in sequence. */
 function tokenMiss(subject: Subject, world: World): Timed {
   const tokens = tokensOf(subject)
   const lines = Array.from({ length: TOKENS }, (_, i) => `Bearer ${token(world, { user: `user-${i}` })}`)

@@ -29,7 +29,7 @@ export interface SubjectSetup {
   readonly routes?: number
   /** Tenants beside the one in use. */
   readonly tenants?: number
-  /** Replaces the world's store. */
+  /** A store in place of the world's. */
   readonly store?: string
 }
 
@@ -73,7 +73,7 @@ export class Subject {
     return new Subject(world, config, await decisionPoint.compile(config), decisionPoint, folder)
   }
 
-  /** For the next second. */
+  /** Renews the lease for the next second. */
   readonly lease = async (): Promise<void> => {
     await this.decisionPoint.lease.renewed()
   }
@@ -82,7 +82,11 @@ export class Subject {
     return askOf(`Bearer ${token(this.#world, setup)}`)
   }
 
-  /** From memory, after the same request. Throws where it would read the store. */
+  /**
+   * Decides from memory, after the same request.
+   *
+   * @throws if it would read the store
+   */
   engine(ask: AuthorizationRequest): Evaluation {
     const evaluation = this.compiled.engine.evaluate(ask)
     if (evaluation instanceof Promise) throw new Error('memory could not answer')
@@ -124,7 +128,10 @@ function withTenants(config: Config, count: number): Config {
 
 const ID = '0c1e3c5e-5d0e-4d0e-9c58-0f3f6e5c8b1a'
 
-/** A request with its response, as the log and the metrics get it: the second of its client, on the same connection. */
+/**
+ * A request with its response, as the log and the metrics get it: the second of its client, on the same
+ * connection.
+ */
 export async function exchangeWith(evaluation: Evaluation, authorization: string): Promise<Exchange> {
   let last: Exchange | null = null
   const listener = await openListener((request, response) => {

@@ -1,4 +1,6 @@
-/** What tracing adds to a request: ids and a header where it is not sampled, two spans and their bytes where it is. */
+/**
+ * What tracing adds to a request: ids and a header if it is not sampled, two spans and their bytes if it is.
+ */
 
 import type { Exchange } from '../../src/http/server/exchange.ts'
 import { newTraceId } from '../../src/telemetry/tracing/ids.ts'

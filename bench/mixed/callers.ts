@@ -1,6 +1,6 @@
 /**
- * The callers of the mixed workload: browsers, apps and services behind a load balancer. Each has header lines of its
- * own, most of them the same in every request.
+ * The callers of the mixed workload: browsers, apps and services behind a load balancer. Each has header
+ * lines of its own, most of them the same in every request.
  */
 
 import { SPACE } from '../names.ts'

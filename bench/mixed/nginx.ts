@@ -35,7 +35,9 @@ export function mixedServer(folder: string, port: number): string {
   }`
 }
 
-/** Empty where the response has no such line, so that nginx omits it. */
+/**
+ * The values of a header line. A value is empty if the response has no such line, and nginx then omits it.
+ */
 function mapOf(name: string, values: readonly (string | undefined)[]): string {
   const lines = values.map((value, i) =>
     value === undefined ? '' : `${i} "${value.replaceAll('"', '\\"')}";`,

@@ -14,12 +14,12 @@ const SEED = 17
 /** Length of the list before it repeats: five requests for each token. */
 const LENGTH = 25_000
 const TOKENS = 5000
-/** Of each kind. */
+/** Callers of each kind that is refused. */
 const REFUSED = 200
 /** One request in a hundred uses one: enough for two million. */
 const NEW_TOKENS = 20_000
 
-/** Share of all requests. */
+/** The shares of all requests. */
 const SHARE = { apiKey: 0.1, newToken: 0.01, unauthorized: 0.01, forbidden: 0.01 }
 const WRITES = 0.05
 const DELETIONS = 0.01

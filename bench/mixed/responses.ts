@@ -1,12 +1,12 @@
 /**
- * The upstream's responses in the mixed workload: 64 bodies of 0.2 to 20 KB, each with header lines of its own, some
- * of which vary. The target of a request selects the response.
+ * The upstream's responses in the mixed workload: 64 bodies of 0.2 to 20 KB, each with header lines of its
+ * own, and some of these vary. The target of a request selects the response.
  */
 
 import { Random } from '../../test/support/random.ts'
 import { hexOf } from './random.ts'
 
-/** In a value: the varying part, by its name in nginx. */
+/** The varying parts of values, by their names in nginx. */
 export const VARIABLES = ['$request_id', '$msec', '$connection_requests'] as const
 
 export interface MixedResponse {

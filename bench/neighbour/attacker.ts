@@ -1,4 +1,6 @@
-/** Runs one attack until it is stopped, and prints its count. A process of its own, started by `measure.ts`. */
+/**
+ * Runs one attack until it is stopped, and prints its count. A process of its own, started by `measure.ts`.
+ */
 
 import { readFileSync } from 'node:fs'
 import { ATTACKS } from './attacks.ts'

@@ -7,11 +7,11 @@ export interface Attack {
   readonly name: string
   /** The row in the table. */
   readonly label: string
-  /** The honest tenant's requests meanwhile. */
+  /** The method of the honest tenant's requests. */
   readonly honest: 'GET' | 'POST'
-  /** Their path; left out: one of the main upstream. */
+  /** The path of these requests; left out: one of the main upstream. */
   readonly path?: string
-  /** All requests come through a proxy that shares its connections of HTTP/2 among them. */
+  /** Whether all requests come through a proxy that shares its connections of HTTP/2 among them. */
   readonly proxied?: boolean
   /** Runs until the signal. */
   readonly run: (setup: AttackSetup) => Promise<AttackCount>

@@ -1,4 +1,6 @@
-/** Load generators on plain sockets of this machine. Each stops at the signal, with all of its connections. */
+/**
+ * Load generators on plain sockets of this machine. Each stops at the signal, with all of its connections.
+ */
 
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +9,7 @@ import type { LoadProcess } from '../load-process.ts'
 export interface AttackCount {
   /** Responses, or opened connections. */
   readonly done: number
-  /** Of these, with a status of 400 or above, or closed by the gateway. */
+  /** Responses with a status of 400 or above, and connections that the gateway closed. */
   readonly refused: number
 }
 
@@ -72,7 +74,10 @@ export async function holdOpen(
   return keepOpen(port, signal, connections, first, new Set())
 }
 
-/** As {@link holdOpen}, for responses without an end: what the gateway ends, or refuses, is asked for again. */
+/**
+ * The same as {@link holdOpen} for responses without an end: a request that the gateway ends or refuses is
+ * sent again.
+ */
 export async function askAgain(
   setup: AttackSetup,
   connections: number,
@@ -130,7 +135,11 @@ async function keepOpen(
 const BATCH_INTERVAL = 20
 const CANCELLED_AFTER = 40
 
-/** Requests whose connections are closed before a response. @param batch how many at once, fifty times a second */
+/**
+ * Requests whose connections are closed before a response.
+ *
+ * @param batch the number of requests at once, fifty times per second
+ */
 export async function cancel(
   { port, signal }: AttackSetup,
   batch: number,

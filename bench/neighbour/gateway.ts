@@ -27,13 +27,16 @@ const PERMISSIONS = Array.from({ length: 10_000 }, (_, at) => `resource-${at}:op
 export interface Neighbourhood {
   readonly port: number
   readonly pid: number
-  /** Of the working and of the attacking tenant. */
+  /** Tokens of the working and of the attacking tenant. */
   readonly honest: string
   readonly token: string
   readonly keys: { readonly large: string; readonly long: string }
 }
 
-/** @param upstream an origin @param proxied `port` is that of a proxy */
+/**
+ * @param upstream its origin
+ * @param proxied `port` is the port of a proxy in front of the gateway
+ */
 export async function openNeighbourhood(
   ending: Ending,
   folder: string,
@@ -101,7 +104,7 @@ const TABLES = {
   ...tablesOf(['http1', 'http2'], (name) => `/${name}/*`),
 }
 
-/** Tables of upstreams that are called alike, with one path each. */
+/** The route tables of some upstreams, with one path each: file → its text. */
 function tablesOf(
   upstreams: readonly string[],
   pathOf: (upstream: string) => string,

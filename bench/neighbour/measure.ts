@@ -1,6 +1,6 @@
 /**
- * A neighbour's effect on an honest tenant: its latency at a fixed rate, first alone and then during each kind of
- * attack by another tenant. A fresh gateway each time.
+ * A neighbour's effect on an honest tenant: its latency at a fixed rate, first alone and then during each
+ * kind of attack by another tenant. A fresh gateway each time.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -35,7 +35,7 @@ export interface Neighbour {
   readonly memory: readonly [before: number, after: number]
 }
 
-/** @param seconds of each of the two */
+/** @param seconds of each of the two loads, calm and under attack */
 export async function measureNeighbours(place: Place, seconds: number): Promise<Neighbour[]> {
   const measured: Neighbour[] = []
   for (const attack of ATTACKS) {

@@ -1,4 +1,7 @@
-/** Connections of HTTP/2 that a tenant shares with the attacker: to a service, and of a proxy in front of the gateway. */
+/**
+ * Connections of HTTP/2 that a tenant shares with the attacker: to a service, and of a proxy in front of the
+ * gateway.
+ */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +26,11 @@ export async function startNginx(ending: Ending, folder: string): Promise<string
   return (await Program.start(ending, launch)).origin
 }
 
-/** HAProxy, which shares its connections to the gateway among clients. @param gateway a port with TLS and HTTP/2 */
+/**
+ * Starts HAProxy, which shares its connections to the gateway among clients.
+ *
+ * @param gateway a port with TLS and HTTP/2
+ */
 export async function startProxy(ending: Ending, folder: string, gateway: number): Promise<Program> {
   const port = await reservePort(ending.t)
   const file = join(folder, 'haproxy.cfg')

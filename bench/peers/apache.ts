@@ -1,6 +1,6 @@
 /**
- * Apache with mod_proxy, MPM event, in one process; and with mod_auth_openidc, which verifies the token by itself,
- * where that is installed.
+ * Apache with mod_proxy, MPM event, in one process; and with mod_auth_openidc, which verifies the token by
+ * itself, if that is installed.
  */
 
 import { existsSync, writeFileSync } from 'node:fs'

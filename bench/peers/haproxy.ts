@@ -1,7 +1,7 @@
 /**
- * HAProxy as a plain proxy, and with `jwt_verify`: signature, expiry and a claim (the token's first entry must be one
- * for the space), and the user forwarded to the upstream. It has no Seats and reads no lists, so that it can check no
- * more. Its log goes to standard output, here a file: one write a line, as in HAProxy.
+ * HAProxy as a plain proxy, and with `jwt_verify`: signature, expiry and a claim (the token's first entry
+ * must be one for the space), and the user forwarded to the upstream. It has no Seats and reads no lists, so
+ * that it can check no more. Its log goes to standard output, here a file: one write a line, as in HAProxy.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -30,7 +30,8 @@ export const haproxyJwt: Peer = {
 }
 
 /**
- * HAProxy with `jwt_verify` and a rate limit of each user. As in Seatgate, only requests that pass are counted.
+ * HAProxy with `jwt_verify` and a rate limit of each user. As in Seatgate, only requests that pass are
+ * counted.
  *
  * @param limit requests per second
  */

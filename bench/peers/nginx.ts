@@ -1,6 +1,6 @@
 /**
- * nginx as a plain proxy, and with auth_request to a decision service in Node.js. Connections to both are kept alive;
- * the access log is its own format, buffered, as on a busy server.
+ * nginx as a plain proxy, and with auth_request to a decision service in Node.js. Connections to both are
+ * kept alive; the access log is its own format, buffered, as on a busy server.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -53,7 +53,7 @@ function available(): string | null {
   return which('nginx') === null ? 'not installed: apt-get install nginx' : null
 }
 
-/** What nginx asks, and how. */
+/** The service that nginx asks, and how. */
 interface Decisions {
   readonly port: number
   /** Directives of the location that asks. */
@@ -125,7 +125,7 @@ const DECISION = `location = /decision {
       proxy_pass http://decisions;
     }`
 
-/** As the manual has it, but for the documents of refusals. */
+/** The question to Seatgate as in the manual, except for the documents of refusals. */
 const ASK_SEATGATE = `auth_request /decision;
       ${IDENTITY_FIELDS.map(identityLines).join('\n      ')}
       proxy_set_header X-Api-Key "";

@@ -22,13 +22,15 @@ export interface ServerSetup {
   readonly rules: Rules | null
 }
 
-/** The requirements for a request: a token of the tenant, with a Seat that holds the permission in the space. */
+/**
+ * The requirements for a request: a token of the tenant, with a Seat that holds the permission in the space.
+ */
 export interface Rules {
   readonly secret: string
   readonly tenant: string
   readonly space: string
   readonly permission: string
-  /** By name of the Seat. */
+  /** The permissions of each Seat, by its name. */
   readonly permissions: Readonly<Record<string, readonly string[]>>
 }
 
@@ -70,7 +72,7 @@ function rulesOf(secret: string): Rules {
   return { secret, tenant: TENANT, space: SPACE, permission: PERMISSION, permissions }
 }
 
-/** Of several programs, the last one accepts the clients' connections. */
+/** A peer of these programs. The last one accepts the clients' connections. */
 export function runningOf(programs: readonly Program[]): RunningPeer {
   return {
     port: programs.at(-1)?.port ?? 0,

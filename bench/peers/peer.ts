@@ -1,4 +1,7 @@
-/** A peer of the benchmark: a proxy that is started afresh for each run. Every other file of this folder is one. */
+/**
+ * A peer of the benchmark: a proxy that is started afresh for each run. Every other file of this folder is
+ * one.
+ */
 
 import type { Ending } from '../harness.ts'
 import type { Upstream } from '../upstreams.ts'
@@ -9,11 +12,11 @@ export interface Setup {
   readonly upstream: Upstream
   /** Empty, and removed after the run. */
   readonly folder: string
-  /** Of Seatgate's route table; the others have none. */
+  /** Entries of Seatgate's route table; the others have none. */
   readonly routes: number
   /** Cores that it may use. */
   readonly workers: number
-  /** It listens with TLS, and offers HTTP/2 and HTTP/1.1 by ALPN; otherwise with HTTP/1.1 only. */
+  /** Whether it listens with TLS, and offers HTTP/2 and HTTP/1.1 by ALPN; otherwise with HTTP/1.1 only. */
   readonly tls: boolean
 }
 
@@ -32,7 +35,7 @@ export interface Peer {
   readonly label: string
   /** Whether it checks tokens: it must then refuse invalid ones. */
   readonly authorises: boolean
-  /** It supports API keys; for other peers a workload has tokens instead. */
+  /** Whether it supports API keys; for other peers a workload has tokens instead. */
   readonly apiKeys?: boolean
   /** Null: it can be started. Otherwise how to install it. */
   available(): string | null

@@ -1,6 +1,6 @@
 /**
- * Seatgate as an operator starts it, with its log in a file; and with routing and authorization switched off, and
- * also without log and metrics. The latter two are programs of the bench, not settings.
+ * Seatgate as an operator starts it, with its log in a file; and with routing and authorization switched off,
+ * and also without log and metrics. The latter two are programs of the bench, not settings.
  */
 
 import { join } from 'node:path'
@@ -43,7 +43,12 @@ function peerWith(name: string, label: string, how: Launch = {}, authorises = tr
 
 export const seatgate = peerWith('seatgate', 'Seatgate')
 
-/** @param folder of the source of another revision @param runner the beginning of a command that runs Node.js */
+/**
+ * Seatgate of another revision.
+ *
+ * @param folder of its source
+ * @param runner the beginning of a command that runs Node.js
+ */
 export function seatgateOf(folder: string, name: string, runner: readonly string[] = []): Peer {
   const script = [join(folder, 'src', 'cli', 'seatgate.js'), 'start', '--config']
   return peerWith(name, 'Seatgate', { script, runner })
@@ -54,7 +59,11 @@ export function seatgateWith(name: string, label: string, part: ConfiguredPart):
   return peerWith(name, label, { part })
 }
 
-/** Seatgate by another program of the bench. @param script the program and its first arguments */
+/**
+ * Seatgate by another program of the bench.
+ *
+ * @param script the program and its first arguments
+ */
 export function seatgateBy(name: string, script: readonly string[], part: ConfiguredPart = {}): Peer {
   return peerWith(name, 'Seatgate', { script, part })
 }
@@ -67,7 +76,11 @@ function withoutAuthorization(mode: 'open' | 'bare', what: string): Peer {
   return peerWith(`seatgate-${mode}`, `Seatgate, ${what}`, { script }, false)
 }
 
-/** Starts Seatgate for other proxies. @param decision the port of its decision listener */
+/**
+ * Starts Seatgate for other proxies.
+ *
+ * @param decision the port of its decision listener
+ */
 export function launchDecisions(setup: Setup, decision: number, ending: Ending): Promise<Program> {
   return launch(setup, { decision }, ending)
 }

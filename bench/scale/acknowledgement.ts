@@ -1,6 +1,6 @@
 /**
- * The cost of a write in a fleet of some size: the time until every instance has acknowledged it, and the messages;
- * and the fleet's statements in the store while idle.
+ * The cost of a write in a fleet of some size: the time until every instance has acknowledged it, and the
+ * messages; and the fleet's statements in the store while idle.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -25,17 +25,17 @@ export interface FleetCost {
   readonly commit: number
   /** Writes that were answered after a timeout, without all acknowledgements. */
   readonly waited: number
-  /** Messages a write, as the instances count them. */
+  /** Messages per write, as the instances count them. */
   readonly messages: Messages
   readonly rest: AtRest
   readonly samples: readonly WriteTimes[]
 }
 
-/** For each second and instance, without writes or requests. */
+/** The cost without writes or requests, per second and instance. */
 interface AtRest {
-  /** As the store counts them. */
+  /** Statements, as the store counts them. */
   readonly statements: number
-  /** Published, as Redis counts them. */
+  /** Messages published, as Redis counts them. */
   readonly messages: number
 }
 
@@ -80,7 +80,7 @@ async function makeSeat(url: string): Promise<Target> {
   }
 }
 
-/** In sequence. After each of them no instance may be able to decide on the state before. */
+/** Writes in sequence. After each write, no instance may be able to decide on the state before it. */
 async function writeAll(fleet: SimulatedFleet, target: Target, count: number): Promise<WriteTimes[]> {
   const samples: WriteTimes[] = []
   for (let turn = 0; turn < count; turn++) {
@@ -103,7 +103,10 @@ async function atRest(servers: Servers, database: string, { instances, rest }: F
   }
 }
 
-/** At rest each statement is a transaction of its own, and there are no other users of the database and of Redis. */
+/**
+ * The statements and messages so far. At rest, each statement is a transaction of its own, and the database
+ * and Redis have no other users.
+ */
 async function counted({ postgres, redis }: Servers, database: string): Promise<AtRest> {
   const query = 'SELECT xact_commit + xact_rollback AS done FROM pg_stat_database WHERE datname = $1'
   const [row] = await postgres.query(query, [database])

@@ -1,6 +1,6 @@
 /**
- * The cost of a decision on a small store and on a large one: the same requests in turn, and the gateway's own CPU.
- * The machine is shared, so runs alternate, and each ratio is of two consecutive runs.
+ * The cost of a decision on a small store and on a large one: the same requests in turn, and the gateway's
+ * own CPU. The machine is shared, so runs alternate, and each ratio is of two consecutive runs.
  */
 
 import { inTurn } from '../plan.ts'
@@ -9,11 +9,13 @@ import { type Request, send } from './requests.ts'
 import { median } from '../statistics.ts'
 
 const CONNECTIONS = 32
-/** Runs' worth of requests before the first one that counts, because code is still being compiled until then. */
+/**
+ * Runs' worth of requests before the first one that counts, because code is still being compiled until then.
+ */
 const WARM_UP = 2
 /**
- * Maximum share of the decisions in a run that may come from elsewhere than memory; beyond it the run measures
- * something else.
+ * Maximum share of the decisions in a run that may come from elsewhere than memory; beyond it the run
+ * measures something else.
  */
 const MOST_ELSEWHERE = 0.001
 

@@ -18,7 +18,7 @@ const LIFETIME = 12 * 3_600_000
 const CONFIGURATION = 'gateway.config.yaml'
 
 export interface Setup {
-  /** Of the database and of the keys in Redis. */
+  /** The name of the database, and the prefix of the keys in Redis. */
   readonly name: string
   readonly upstream: string
   /** Indexes of the tenants in the configuration. */
@@ -37,7 +37,10 @@ export interface Deployment {
   readonly configLoad: number
   /** Starts another gateway of the fleet. With `inspected`, its heap can be measured, and nothing else. */
   gateway(inspected?: boolean): Promise<ScaleGateway>
-  /** Returns one request for each tenant: its user's token names the Seat in use, and the space is one where that grants. */
+  /**
+   * Makes one request for each tenant: its user's token names the Seat in use, and this Seat grants in the
+   * space.
+   */
   requests(tenants: readonly number[]): Promise<Request[]>
 }
 

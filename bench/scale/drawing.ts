@@ -1,4 +1,7 @@
-/** The drawing: the time of acknowledgement by instances, and the cost of a decision on a small and on a large store. */
+/**
+ * The drawing: the time of acknowledgement by instances, and the cost of a decision on a small and on a large
+ * store.
+ */
 
 import { availableParallelism } from 'node:os'
 import { bars, lines, svg, text } from '../svg.ts'

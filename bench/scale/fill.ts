@@ -1,6 +1,6 @@
 /**
- * Fills a store faster than its own writes do, with thousands of rows in a statement, and leaves it in the same
- * state: ids in order, the counter at the last change, the newest changes in the feed.
+ * Fills a store faster than its own writes do, with thousands of rows in a statement, and leaves it in the
+ * same state: ids in order, the counter at the last change, the newest changes in the feed.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -35,7 +35,11 @@ export interface Filled {
   readonly indexes: number
 }
 
-/** @param count of all Seats */
+/**
+ * Fills an empty database.
+ *
+ * @param count of all Seats
+ */
 export async function fill(url: string, count: number, seats: Iterable<Seat>): Promise<Filled> {
   // Opening creates the tables.
   await (await openStore({ kind: 'postgres', url })).close()
@@ -53,7 +57,7 @@ export async function fill(url: string, count: number, seats: Iterable<Seat>): P
   }
 }
 
-/** A Seat a millisecond, up to now: ids sort in order of creation. */
+/** Inserts Seats created at one per millisecond, up to now: ids sort in order of creation. */
 async function insertAll(client: Client, count: number, seats: Iterable<Seat>): Promise<void> {
   const first = Date.now() - count
   let made = 0
@@ -85,7 +89,10 @@ async function insert(client: Client, rows: readonly Row[]): Promise<void> {
   ])
 }
 
-/** Each Seat is two changes: the Seat, and the meaning of its name. The feed keeps the newest. */
+/**
+ * Writes the feed. Each Seat is two changes: the Seat, and the meaning of its name. The feed keeps the
+ * newest.
+ */
 async function announceAll(client: Client, count: number, newest: readonly Row[]): Promise<void> {
   const from = 2 * (count - newest.length)
   const marked = newest.map((row) => ({ ...row, mark: drawMark() }))

@@ -42,7 +42,7 @@ export class SimulatedFleet {
     }
   }
 
-  /** By each instance in turn. */
+  /** Writes by each instance in turn. */
   async write(turn: number, target: Target, permissions: readonly string[]): Promise<WriteTimes> {
     const place = this.#seating[turn % this.#seating.length]
     if (place === undefined) throw new Error('an empty fleet')
@@ -50,12 +50,12 @@ export class SimulatedFleet {
     return (await channel.call('write', { index, target, permissions })) as WriteTimes
   }
 
-  /** Instances that could decide on a state from before this change. */
+  /** The number of instances that could decide on a state from before this change. */
   stale(seq: number): Promise<number> {
     return this.#sum('stale', seq)
   }
 
-  /** Of all instances together. */
+  /** The messages of all instances together. */
   async messages(): Promise<Messages> {
     return { sent: await this.#sum('sent'), received: await this.#sum('received') }
   }

@@ -27,7 +27,10 @@ export class ScaleGateway {
     this.startedIn = startedIn
   }
 
-  /** @param folder with its configuration @param inspected its inspector is open, which makes it slower */
+  /**
+   * @param folder with its configuration
+   * @param inspected its inspector is open, which makes it slower
+   */
   static async start(ending: Ending, folder: string, inspected: boolean): Promise<ScaleGateway> {
     const begun = performance.now()
     const program = [...(inspected ? ['--inspect=127.0.0.1:0'] : []), MAIN]

@@ -1,6 +1,6 @@
 /**
- * The reachable memory of a Node.js process after a full garbage collection, from its inspector (`--inspect`). Resident memory
- * is what the process has taken, not what it needs.
+ * The reachable memory of a Node.js process after a full garbage collection, from its inspector
+ * (`--inspect`). Resident memory is what the process has taken, not what it needs.
  */
 
 import { once } from 'node:events'

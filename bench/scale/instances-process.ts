@@ -1,4 +1,6 @@
-/** Several instances of a simulated fleet, in a process of their own, which ends with its parent (`fleet.ts`). */
+/**
+ * Several instances of a simulated fleet, in a process of their own, which ends with its parent (`fleet.ts`).
+ */
 
 import { Channel } from '../../src/runtime/workers/channel.ts'
 import { type Places, SimulatedInstance, type Target } from './simulated-instance.ts'
@@ -10,7 +12,7 @@ const channel = new Channel({
 
 const instances: SimulatedInstance[] = []
 
-/** In sequence, because contention at the store is not measured here. */
+/** Instances start in sequence, because contention at the store is not measured here. */
 channel.serve('begin', async (argument) => {
   const { places, count } = argument as { places: Places; count: number }
   while (instances.length < count) instances.push(await SimulatedInstance.start(places))

@@ -1,6 +1,6 @@
 /**
- * The contents of the store, by number: tenants, their Seats, and the Seats in use. The same number is the same Seat
- * in a store of any size.
+ * The contents of the store, by number: tenants, their Seats, and the Seats in use. The same number is the
+ * same Seat in a store of any size.
  */
 
 export const SEATS_EACH = 100

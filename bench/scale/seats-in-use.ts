@@ -1,6 +1,6 @@
 /**
- * The cost of using one Seat in a hundred: Redis, the memory of an instance, and the store look-ups of a second
- * instance with the same Seats.
+ * The cost of using one Seat in a hundred: Redis, the memory of an instance, and the store look-ups of a
+ * second instance with the same Seats.
  */
 
 import { until } from '../../test/support/until.ts'
@@ -45,7 +45,7 @@ export async function measureInUse(
   const [before, lookups] = [await keysOf(servers), await lookupsOf(servers, deployment)]
   const met = await meet(first, requests)
   await settled(servers, before + requests.length)
-  // Counted late, they would be attributed to the second one.
+  // Lookups that the store counts late would be attributed to the second instance.
   await until(
     async () => (await lookupsOf(servers, deployment)) >= lookups + met.sources.store,
     () => 'the store does not count its lookups',

@@ -1,6 +1,6 @@
 /**
- * An instance of a fleet without a listener: the real protocol on real connections, with a lease over a memory that
- * only records the newest change.
+ * An instance of a fleet without a listener: the real protocol on real connections, with a lease over a
+ * memory that only records the newest change.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -21,7 +21,7 @@ import { Seal } from '../../src/redis/redis-seal.ts'
 import { until } from '../../test/support/until.ts'
 import { CountingBus } from './counting-bus.ts'
 
-/** Of the first reading. */
+/** Attempts at the first reading. */
 const MOST_TRIES = 20
 
 export interface Places {
@@ -34,17 +34,17 @@ export interface Places {
 /** Messages of one instance or of several. */
 export interface Messages {
   readonly sent: number
-  /** By another instance. */
+  /** Messages of other instances. */
   readonly received: number
 }
 
 /** Times of a write, in milliseconds. */
 export interface WriteTimes {
-  /** Of its last change. */
+  /** The number of its last change. */
   readonly seq: number
-  /** From the call to the end of its commit. */
+  /** The time from the call to the end of its commit. */
   readonly commit: number
-  /** From there until its response may be sent. */
+  /** The time from the commit until its response may be sent. */
   readonly acknowledgement: number
   readonly by: WriteResult['by']
 }
@@ -106,7 +106,7 @@ export class SimulatedInstance {
     return { sent, received }
   }
 
-  /** It could decide on a state from before this change. */
+  /** Whether it could decide on a state from before this change. */
   isStale(seq: number): boolean {
     return this.#lease.live() && this.#memory.newest < seq
   }
@@ -130,7 +130,7 @@ export class SimulatedInstance {
     await this.#store.close()
   }
 
-  /** On a busy machine a first reading may come too late to count. */
+  /** Starts to follow the feed. On a busy machine, the first reading may come too late to count. */
   async #follow(): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
@@ -142,7 +142,7 @@ export class SimulatedInstance {
   }
 }
 
-/** Stores only the number of the newest change. */
+/** A memory that holds only the number of the newest change. */
 class RecordingMemory implements ChangeListener {
   newest = 0
 

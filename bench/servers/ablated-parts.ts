@@ -13,11 +13,11 @@ export interface Presence {
 
 type Part = (presence: Presence) => void
 
-/** Each takes the place of one method, which it calls while the part is there. */
+/** The parts by name. Each takes the place of one method, which it calls while the part is there. */
 export const PARTS: ReadonlyMap<string, Part> = new Map([
-  // What each request leaves for the console: the newest decisions and the uses of routes.
+  // The newest decisions and the uses of routes, which the console shows.
   ['records', leaveOutRecords],
-  // Whether a user is blocked, which each decision on a user asks.
+  // The question whether a user is blocked.
   ['blocks', leaveOutBlocks],
   // These are off by default.
   ['rate-limit', leaveOutRateLimits],

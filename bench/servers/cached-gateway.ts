@@ -1,6 +1,6 @@
 /**
- * A gateway as teams write one in Node.js: rights are in Redis, each instance keeps what it has read for a time, and a
- * published message drops it. Without a time it keeps nothing, and is the decision service behind nginx.
+ * A gateway as teams write one in Node.js: rights are in Redis, each instance keeps what it has read for a
+ * time, and a published message drops it. Without a time it keeps nothing, and is nginx' decision service.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

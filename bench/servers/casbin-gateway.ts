@@ -1,6 +1,6 @@
 /**
- * A gateway in Node.js that decides with casbin: the policy is in PostgreSQL and in the memory of each instance, and the
- * watcher's message lets the others load it again.
+ * A gateway in Node.js that decides with casbin: the policy is in PostgreSQL and in the memory of each
+ * instance, and the watcher's message lets the others load it again.
  */
 
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * A decision service: 200 with the user's name, 401 or 403, as a team may put behind nginx's auth_request or Caddy's
- * forward_auth. Writes no log: the server in front does.
+ * A decision service: 200 with the user's name, 401 or 403, as a team may use it for nginx's auth_request or
+ * Caddy's forward_auth. It writes no log, because the server in front does.
  */
 
 import { createServer, type ServerResponse } from 'node:http'

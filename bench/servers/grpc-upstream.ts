@@ -1,4 +1,7 @@
-/** An upstream that answers gRPC-like unary calls over HTTP/2 without TLS (h2c): the message back, then `grpc-status: 0`. */
+/**
+ * An upstream that answers gRPC-like unary calls over HTTP/2 without TLS (h2c): the message back, then
+ * `grpc-status: 0`.
+ */
 
 import { createServer, type ServerHttp2Stream } from 'node:http2'
 

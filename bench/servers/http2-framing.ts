@@ -1,6 +1,7 @@
 /**
- * One answer behind two implementations of HTTP/2 over the same TLS: Seatgate's listener (`own`), or sessions of node:http2
- * (`node`), whose streams are made into the same request. Arguments: which one, the port, certificate and key.
+ * One answer by two implementations of HTTP/2 over the same TLS: Seatgate's listener (`own`), or sessions of
+ * node:http2 (`node`), whose streams are made into the same request. Arguments: which one, the port,
+ * certificate and key.
  */
 
 import { readFileSync } from 'node:fs'

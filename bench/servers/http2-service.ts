@@ -1,4 +1,7 @@
-/** A service of HTTP/2 without TLS (h2c), on Node.js: answers at once, below `/v1/shared/slow` after ten seconds. */
+/**
+ * A service of HTTP/2 without TLS (h2c), on Node.js: answers at once, below `/v1/shared/slow` after ten
+ * seconds.
+ */
 
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 

@@ -1,6 +1,7 @@
 /**
- * An upstream that tenants share: over HTTP/1.1, and over HTTP/2 without TLS. Paths that end in `/events` are streams of events;
- * over HTTP/2, nothing of a body is read whose path ends in `/unread`. All others get a short answer.
+ * An upstream that tenants share: over HTTP/1.1, and over HTTP/2 without TLS. Paths that end in `/events` are
+ * streams of events; over HTTP/2, nothing of a body is read whose path ends in `/unread`. All others get a
+ * short answer.
  */
 
 import { createServer } from 'node:http'

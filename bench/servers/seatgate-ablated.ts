@@ -1,6 +1,7 @@
 /**
- * Seatgate that leaves out a part in every other slice of time, for the bench alone: one process takes both sides, because two
- * processes of the same code differ by more than a part costs. No setting does this. On SIGTERM it writes the slices to a file.
+ * Seatgate that leaves out a part in every other slice of time, for the bench alone: one process takes both
+ * sides, because two processes of the same code differ by more than a part costs. No setting does this. On
+ * SIGTERM it writes the slices to a file.
  */
 
 import { writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Seatgate with routing and authorization switched off, for the bench alone: the decision engine is replaced by one
- * that allows everything without a check; with `bare` also without log and metrics. No setting does this, and the
- * gateway has no code for it: methods are replaced here, in this process.
+ * Seatgate with routing and authorization switched off, for the bench alone: the decision engine is replaced
+ * by one that allows everything without a check; with `bare` also without log and metrics. No setting does
+ * this, and the gateway has no code for it: methods are replaced here, in this process.
  */
 
 import { enableCompileCache } from 'node:module'

@@ -1,6 +1,6 @@
 /**
- * The upstream in Node.js: small JSON, as fast as Node.js can, and the sizes of `answers.ts`. Its arguments are ports: by TLS on
- * the second one, and with the responses of the mixed workload on the third.
+ * The upstream in Node.js: small JSON, as fast as Node.js can, and the sizes of `answers.ts`. Its arguments
+ * are ports: by TLS on the second one, and with the responses of the mixed workload on the third.
  */
 
 import { randomBytes } from 'node:crypto'

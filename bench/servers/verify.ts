@@ -1,4 +1,7 @@
-/** A typical token check in front of a service: jose, a cache of verified tokens, and the permission of a Seat. */
+/**
+ * A typical token check in front of a service: jose, a cache of verified tokens, and the permission of a
+ * Seat.
+ */
 
 import { jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
@@ -15,7 +18,7 @@ export interface Caller {
   readonly entries: readonly string[]
 }
 
-/** 200, 401 or 403. */
+/** The answer about a request. */
 export interface Verdict {
   readonly status: 200 | 401 | 403
   readonly user: string
@@ -33,7 +36,7 @@ export class Verifier {
     this.#secret = Buffer.from(rules.secret)
   }
 
-  /** Synchronous where the token is cached. */
+  /** Returns the verdict, or a promise of it if the token is not cached. */
   check(authorization: string | undefined): Verdict | Promise<Verdict> {
     if (authorization?.startsWith('Bearer ') !== true) return unknown
     const token = authorization.slice(7)

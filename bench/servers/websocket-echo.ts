@@ -32,7 +32,9 @@ function echo(socket: Duplex): void {
   })
 }
 
-/** Length of a client's frame of less than 126 bytes (RFC 6455, section 5.2); Infinity while it is not known. */
+/**
+ * Length of a client's frame of less than 126 bytes (RFC 6455, section 5.2); Infinity while it is not known.
+ */
 function sizeOf(frame: Buffer): number {
   return frame.length < 2 ? Infinity : 6 + ((frame[1] ?? 0) & 0x7f)
 }

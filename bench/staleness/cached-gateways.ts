@@ -1,4 +1,7 @@
-/** Two instances of a gateway in Node.js with a cache and messages of Redis; and nginx, which caches its decisions. */
+/**
+ * Two instances of a gateway in Node.js with a cache and messages of Redis; and nginx, which caches its
+ * decisions.
+ */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -18,17 +18,17 @@ import {
 
 const PACKAGE = '@cerbos/cerbos-linux-x64'
 const INSTANCES = 2
-/** Of its manual; the servers listen on loopback. */
+/** The administrator of Cerbos' manual; the servers listen on loopback. */
 const ADMINISTRATOR = `Basic ${Buffer.from('cerbos:cerbosAdmin').toString('base64')}`
 
 interface Setting {
   readonly name: string
   readonly label: string
-  /** As published, behind what all have in common. */
+  /** What is published after the configuration that all have in common. */
   readonly differs: string
-  /** A line more of the configuration. */
+  /** An additional line of the configuration. */
   readonly line?: string
-  /** Every instance is told to read the policies again, before a write counts as answered. */
+  /** Whether every instance is told to read the policies again before a write counts as answered. */
   readonly reloads?: boolean
 }
 

@@ -1,4 +1,6 @@
-/** Instances of a gateway in Node.js, a process each, which tell each other of changes by messages of Redis. */
+/**
+ * Instances of a gateway in Node.js, a process each, which tell each other of changes by messages of Redis.
+ */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +12,11 @@ import { change, placeAt, type RunningStalenessPeer } from './staleness-peer.ts'
 
 export const CALLER = { authorization: 'alice' }
 
-/** @param setup what the script reads besides its port @returns its port */
+/**
+ * Starts an instance. Resolves with its port.
+ *
+ * @param setup what the script reads in addition to its port
+ */
 export async function startInstance<S extends { readonly port: number }>(
   ending: Ending,
   folder: string,
@@ -27,7 +33,7 @@ export async function startInstance<S extends { readonly port: number }>(
 interface Running {
   readonly ports: readonly number[]
   readonly redis: RedisServer
-  /** The subscriptions break before each write of half of the run. */
+  /** Whether the subscriptions break before each write of half of the run. */
   readonly breaks: boolean
   /** The port that takes a write. */
   writesAt(turn: number): number | undefined

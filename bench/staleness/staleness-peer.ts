@@ -1,4 +1,6 @@
-/** What the bench of staleness needs of a peer: places to ask, and a right that can be granted and revoked. */
+/**
+ * What the bench of staleness needs of a peer: places to ask, and a right that can be granted and revoked.
+ */
 
 import { Pool } from 'undici'
 import type { ReadResult } from '../../src/cli/verify/asked-place.ts'
@@ -11,39 +13,42 @@ export type Caller = Readonly<Record<string, string>>
 export interface RunningStalenessPeer {
   readonly places: readonly ReadPlace<Caller>[]
   readonly caller: Caller
-  /** Grants or revokes. Resolves with the 2xx. */
+  /** Grants or revokes the right. Resolves with the 2xx. */
   write(allow: boolean, turn: number): Promise<void>
-  /** Called after a quarter of the run, where something begins to fail, and after three quarters; left out: nothing fails. */
+  /**
+   * Called after a quarter of the run, when something begins to fail, and after three quarters; left out:
+   * nothing fails.
+   */
   fault?(): Promise<void>
 }
 
 export interface StalenessPeer {
   readonly name: string
   readonly label: string
-  /** As published beside the figures. */
+  /** The configuration, as published beside the figures. */
   readonly configuration: string
   /** Seconds between two writes, longer than anything is kept; 1 by default. */
   readonly every?: number
-  /** Why it can't be started here; null: it can. Left out: it always can. */
+  /** Returns why it cannot be started here; null: it can. Left out: it always can. */
   unavailable?(): string | null
   start(ending: Ending, folder: string): Promise<RunningStalenessPeer>
 }
 
-/** Of `bench/servers/cached-gateway.ts`, as JSON. */
+/** The setup of `bench/servers/cached-gateway.ts`, as JSON. */
 export interface CachedGatewaySetup {
   readonly port: number
   readonly redis: string
-  /** ms that it keeps a right; 0: it keeps nothing. */
+  /** Milliseconds that it keeps a right; 0: it keeps nothing. */
   readonly keeps: number
 }
 
-/** Of `bench/servers/casbin-gateway.ts`, as JSON. */
+/** The setup of `bench/servers/casbin-gateway.ts`, as JSON. */
 export interface CasbinSetup {
   readonly port: number
   /** URLs. */
   readonly redis: string
   readonly store: string
-  /** Makes the table. */
+  /** Whether it makes the table. */
   readonly migrates: boolean
 }
 
@@ -73,7 +78,7 @@ export function placeAt(ending: Ending, port: number, path: string): ReadPlace<C
   })
 }
 
-/** @throws without a 2xx */
+/** Rejects without a 2xx. */
 export async function change(url: string, options: RequestInit): Promise<void> {
   const response = await fetch(url, options)
   await response.arrayBuffer()

@@ -1,6 +1,7 @@
 /**
- * Packages in one file each, for the processes of test files: tap and what a gateway imports are 400 modules, and to find
- * and to load them took each process 0.3 s of CPU. Code that packages share is in files of its own.
+ * Packages in one file each, for the processes of test files: tap and what a gateway imports are 400 modules,
+ * and to find and to load them took each process 0.3 s of CPU. Code that packages share is in files of its
+ * own.
  */
 
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
@@ -28,7 +29,10 @@ const COMMON_JS = [
   'yaml',
 ] as const
 
-/** `node:http` without its exports that load `fetch`, which an import of the module would read: 70 ms of CPU time. */
+/**
+ * `node:http` without its exports that load `fetch`, which an import of the module would read: 70 ms of CPU
+ * time.
+ */
 const HTTP = 'node:http'
 const FETCH: ReadonlySet<string> = new Set(['CloseEvent', 'MessageEvent', 'WebSocket'])
 

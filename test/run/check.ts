@@ -1,6 +1,7 @@
 /**
- * What `npm test` does before the tests, at once, since none of it takes all cores: types, lint and format are checked,
- * and the servers that tests start are found or fetched. Prints the output of each when it has ended.
+ * What `npm test` does before the tests, at once, since none of it takes all cores: types, lint and format
+ * are checked, and the servers that tests start are found or fetched. Prints the output of each when it has
+ * ended.
  */
 
 import { spawn } from 'node:child_process'

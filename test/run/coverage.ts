@@ -1,6 +1,6 @@
 /**
- * Coverage of the product's code by a run of tests, from V8's counters: each process, and each that it starts with its
- * environment, writes a file of them at its end. c8 makes the report.
+ * Coverage of the product's code by a run of tests, from V8's counters: each process, and each that it starts
+ * with its environment, writes a file of them at its end. c8 makes the report.
  */
 
 import { spawn } from 'node:child_process'
@@ -23,7 +23,7 @@ export class Coverage {
   readonly #folder: string
   readonly #read = new Set<string>()
 
-  /** Of a new run: what the folder holds is deleted. */
+  /** Begins a new run, and deletes what the folder holds. */
   constructor(folder = join('node_modules', '.cache', 'coverage')) {
     this.#folder = resolve(folder)
     rmSync(this.#folder, { recursive: true, force: true })
@@ -35,7 +35,9 @@ export class Coverage {
     return { NODE_V8_COVERAGE: this.#folder, NODE_DISABLE_COMPILE_CACHE: '1' }
   }
 
-  /** Keeps the product's part of what has been written since: a process writes megabytes about its packages. */
+  /**
+   * Keeps the product's part of what has been written since: a process writes megabytes about its packages.
+   */
   reduce(): void {
     for (const name of readdirSync(this.#folder)) {
       if (this.#read.has(name)) continue

@@ -1,10 +1,10 @@
-/** What each file of tests has to keep to. */
+/** A rule for all files of tests. */
 
 import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 
 /**
- * tap ends a file when none of its tests runs: a file that waits for anything else meanwhile loses its folders and
+ * tap ends a file when none of its tests runs. A file that waits for anything else loses its folders and
  * servers if the tests that have begun end first.
  */
 t.test('after its first test, a file waits for tests alone', async (t) => {

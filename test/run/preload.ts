@@ -1,7 +1,7 @@
 /**
- * Preloaded (`--import`) into the processes of test files and of the `seatgate` that they start, so that they begin sooner:
- * packages come from bundles, other modules are where their imports say, without a search in the file system, and the test
- * file has no types any more.
+ * Preloaded (`--import`) into the processes of test files and of the `seatgate` that they start, so that they
+ * begin sooner: packages come from bundles, other modules are where their imports say, without a search in
+ * the file system, and the test file has no types any more.
  */
 
 import { readFileSync } from 'node:fs'

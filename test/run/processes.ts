@@ -11,7 +11,7 @@ const COMPILE_CACHE = join(process.cwd(), 'node_modules', '.cache', 'compile')
 
 const PRELOADED = ['--import', new URL('./preload.ts', import.meta.url).href]
 
-/** What the processes of this run share. */
+/** The folder that the processes of this run share. */
 const FOLDER = mkdtempSync(join(tmpdir(), 'seatgate-test-run-'))
 process.on('exit', () => rmSync(FOLDER, { recursive: true }))
 
@@ -20,6 +20,7 @@ let started = 0
 
 /**
  * Writes TAP to standard output.
+ *
  * @param timeout in seconds, after which tap ends the file's tests
  * @param env variables more
  */
@@ -58,10 +59,11 @@ export function endAll(): void {
 }
 
 /**
- * The test file without its types; lines and columns stay. Its process would otherwise load what strips types, 80 ms of CPU
- * time, for one file alone: earlier processes have put all others into the compile cache.
+ * The test file without its types; lines and columns stay. Its process would otherwise load what strips
+ * types, 80 ms of CPU time, for one file alone: earlier processes have put all others into the compile cache.
+ *
  * @param path of a new file
- * @returns false where the file is no TypeScript: its own process is to say why
+ * @returns false if the file is no TypeScript; its own process then says why
  */
 function writeStripped(file: string, path: string): boolean {
   const { emitWarning } = process

@@ -31,7 +31,11 @@ export class Progress {
     if (result.failures.length > 0) console.log(`FAILED ${result.file}`)
   }
 
-  /** Prints the slowest files, skipped tests, notes, the sums, and last of all what failed. @returns whether all passed */
+  /**
+   * Prints the slowest files, skipped tests, notes, the sums, and last of all what failed.
+   *
+   * @returns whether all passed
+   */
   finish(): boolean {
     clearInterval(this.#timer)
     const failed = this.#results.filter(({ failures }) => failures.length > 0)

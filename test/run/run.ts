@@ -1,12 +1,12 @@
 /**
- * `npm test` without types and lint: runs test files, some at once, each in a process of its own, and prints how far it
- * is. tap's own runner takes a third more CPU, as it hooks into each module that a test loads, and it prints nothing
- * before the end where there is no terminal.
+ * `npm test` without types and lint: runs test files, some at once, each in a process of its own, and prints
+ * how far it is. tap's own runner takes a third more CPU, as it hooks into each module that a test loads, and
+ * it prints nothing before the end if there is no terminal.
  *
  *   node test/run/run.ts [--slow] [--coverage] [--jobs N] [FILE_OR_PATTERN ...]
  *
- * Without patterns: all files. Files named `*.slow.test.ts` run with `--slow`, or where a pattern ends so. With
- * `--coverage` the run fails, too, where too little of the product's code is executed.
+ * Without patterns, all files run. Files named `*.slow.test.ts` run with `--slow`, or if a pattern ends with
+ * that name. With `--coverage`, the run also fails if it executes too little of the product's code.
  */
 
 import { globSync } from 'node:fs'
@@ -46,7 +46,8 @@ if (files.length === 0) {
   console.error(`no test file: ${positionals.join(' ')}`)
   process.exit(2)
 }
-// Files wait for servers and timers, too: one more than the cores can run keeps them busy, and others while they are idle.
+// Files wait for servers and timers, too: one more than the cores can run keeps them busy, and others while
+// they are idle.
 const cores = availableParallelism()
 const jobs = Number(values.jobs ?? cores + 1)
 const most = values.jobs === undefined ? jobs + cores : jobs

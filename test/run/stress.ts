@@ -1,7 +1,7 @@
 /**
- * `npm run test:stress`: runs the quick tests again and again on a machine that is slow on purpose, beside two busy loops
- * and a writer of files, and names each file that failed. A test that fails here waits for a time where it should wait
- * for an event.
+ * `npm run test:stress`: runs the quick tests again and again on a machine that is slow on purpose, beside
+ * two busy loops and a writer of files, and names each file that failed. A test that fails here waits for a
+ * time instead of an event.
  *
  *   node test/run/stress.ts [--times N] [FILE_OR_PATTERN ...]
  */

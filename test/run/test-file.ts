@@ -22,13 +22,13 @@ export interface FileResult {
   readonly passed: number
   /** Name and reason of each skipped test. */
   readonly skipped: readonly string[]
-  /** What the file wants to be printed even if it passes. */
+  /** Lines that the file prints even if it passes. */
   readonly notes: readonly string[]
   /** Texts of some lines each; none: the file passed. */
   readonly failures: readonly string[]
 }
 
-/** @param env variables more of its process */
+/** @param env additional variables of its process */
 export async function runFile(file: string, env?: NodeJS.ProcessEnv): Promise<FileResult> {
   const startedAt = performance.now()
   const child = startTest(file, TIMEOUT, env)
@@ -71,7 +71,10 @@ async function resultsOf(child: ChildProcess): Promise<Results> {
   return { passed, skipped, notes, failures, final }
 }
 
-/** What no assertion says: an exception outside of the tests, a plan that was not kept, a file without a test. */
+/**
+ * Faults that no assertion reports: an exception outside of the tests, a plan that was not kept, a file
+ * without a test.
+ */
 function faultsOf(final: FinalResults, code: number | null, signal: NodeJS.Signals | null): string[] {
   if (signal !== null) return [`ended by ${signal}`]
   if (!final.ok) return [`wrong TAP: ${JSON.stringify(final.failures)}`]
