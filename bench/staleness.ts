@@ -37,12 +37,12 @@ await runBench(async () => {
   console.log('|---|--:|--:|--:|--:|---|')
   for (const peer of chosen) {
     const why = peer.unavailable?.() ?? null
-    if (why === null) console.log(rowOf(peer, await measured(peer)))
+    if (why === null) console.log(rowOf(peer, await measure(peer)))
     else say(`${peer.name}: ${why}`)
   }
 })
 
-async function measured(peer: StalenessPeer): Promise<RunReport> {
+async function measure(peer: StalenessPeer): Promise<RunReport> {
   await using ending = new Ending()
   const folder = temporaryFolder(ending, peer.name)
   return await run(await peer.start(ending, folder), peer.every ?? 1)

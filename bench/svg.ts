@@ -107,7 +107,7 @@ export function lines(
     const y = yOf(share * most)
     return line(left, right, y, y) + text(left - 8, y + 4, 'quiet', amount(share * most), 'end')
   })
-  const drawn = all.flatMap(({ kind, name, values }, at) => {
+  const series = all.flatMap(({ kind, name, values }, at) => {
     const points = values.map((value, tick) => [xOf(ticks[tick]?.at ?? 0), yOf(value)] as const)
     const numbers = points.map(([x, y], tick) =>
       text(x, y + (at === 0 ? -9 : 19), '', values[tick]?.toFixed(digits) ?? '', 'middle'),
@@ -125,7 +125,7 @@ export function lines(
   return [
     ...grid,
     ...ticks.map(({ at, label }) => text(xOf(at), bottom + depth, 'quiet', label, 'middle')),
-    ...drawn,
+    ...series,
   ]
 }
 

@@ -48,9 +48,9 @@ export async function makeWorld(folder: string, root = new URL('..', import.meta
 async function makeKey(store: Store, seat: string): Promise<string> {
   const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
   const writer = { tenant: TENANT, by: 'bench', scope, now: Date.now() }
-  const made = await store.createApiKey(writer, { name: `of ${seat}`, seats: [seat], expiresAt: null })
-  if ('refused' in made) throw new Error(made.detail)
-  return made.value.key
+  const result = await store.createApiKey(writer, { name: `of ${seat}`, seats: [seat], expiresAt: null })
+  if ('refused' in result) throw new Error(result.detail)
+  return result.value.key
 }
 
 /** The subject of a token, and its differences from a valid one. */

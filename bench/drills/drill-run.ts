@@ -51,10 +51,10 @@ export async function runDrill(drill: Drill, settings: DrillSettings): Promise<D
   await using ending = new Ending()
   const folder = temporaryFolder(ending, drill.name)
   const drilled = await startDrilledFleet(ending, folder, drill)
-  return await verified(drill, settings, drilled, folder, ending)
+  return await verify(drill, settings, drilled, folder, ending)
 }
 
-async function verified(
+async function verify(
   drill: Drill,
   { duration, options, reports }: DrillSettings,
   { fleet, front }: DrilledFleet,

@@ -13,9 +13,9 @@ const MEMORY = 2 ** 20
 
 /** @param headers makes those of one request */
 export function identityStages(headers: (signed: UpstreamIdentity) => unknown): Timed[] {
-  const known = upstreamIdentity('ES256')
+  const identity = upstreamIdentity('ES256')
   return [
-    repeated('the same with a signed identity that is known', () => headers(known)),
+    repeated('the same with a signed identity that is known', () => headers(identity)),
     ...(['ES256', 'EdDSA'] as const).map((algorithm) => {
       let now = 0
       // Each request comes after the lifetime of the JWT before.

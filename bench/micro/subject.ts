@@ -119,10 +119,10 @@ export function askOf(authorization: string): AuthorizationRequest {
 }
 
 function withTenants(config: Config, count: number): Config {
-  const known = config.tenants.get(TENANT)
-  if (known === undefined || count === 0) return config
-  const tenants = new Map<string, TenantConfig>([[TENANT, known]])
-  for (let i = 0; i < count; i++) tenants.set(`tenant-${i}`, { ...known, id: `tenant-${i}` })
+  const tenant = config.tenants.get(TENANT)
+  if (tenant === undefined || count === 0) return config
+  const tenants = new Map<string, TenantConfig>([[TENANT, tenant]])
+  for (let i = 0; i < count; i++) tenants.set(`tenant-${i}`, { ...tenant, id: `tenant-${i}` })
   return { ...config, tenants }
 }
 

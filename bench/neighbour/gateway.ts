@@ -73,13 +73,13 @@ trusted_proxies: [${PROXY_ADDRESS}/32]`
   writeFiles(folder, { [file]: configuration(listen, store, secrets, origins), ...TABLES }, 0o600)
   const command = [process.execPath, MAIN, 'start', '--config', join(folder, file)]
   const gateway = await Program.start(ending, { command, port, cores: peerCores(1), folder })
-  const minted = (tenant: string, secret: string) =>
+  const tokenOf = (tenant: string, secret: string) =>
     token({ secret }, { tenant, secret, hashPerm: [`${SPACE}:${SEAT}`] })
   return {
     port: proxied ? (await startProxy(ending, folder, tlsPort)).port : port,
     pid: gateway.pid,
-    honest: minted(TENANT, secrets.honest),
-    token: minted(ATTACKER, secrets.attacker),
+    honest: tokenOf(TENANT, secrets.honest),
+    token: tokenOf(ATTACKER, secrets.attacker),
     keys,
   }
 }
@@ -176,12 +176,12 @@ async function seat(
   name: string,
   permissions: readonly string[],
 ): Promise<void> {
-  const made = await store.createSeat(writer(tenant), { name, spaces: [SPACE], permissions })
-  if ('refused' in made) throw new Error(made.detail)
+  const result = await store.createSeat(writer(tenant), { name, spaces: [SPACE], permissions })
+  if ('refused' in result) throw new Error(result.detail)
 }
 
 async function key(store: Store, seats: readonly string[]): Promise<string> {
-  const made = await store.createApiKey(writer(ATTACKER), { name: 'k', seats, expiresAt: null })
-  if ('refused' in made) throw new Error(made.detail)
-  return made.value.key
+  const result = await store.createApiKey(writer(ATTACKER), { name: 'k', seats, expiresAt: null })
+  if ('refused' in result) throw new Error(result.detail)
+  return result.value.key
 }

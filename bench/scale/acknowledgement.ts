@@ -72,9 +72,9 @@ async function makeSeat(url: string): Promise<Target> {
   try {
     const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
     const seat = { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] }
-    const made = await store.createSeat({ tenant: TENANT, by: 'bench', scope, now: Date.now() }, seat)
-    if (isRefusal(made)) throw new Error(made.detail)
-    return { tenant: TENANT, id: made.value.id }
+    const result = await store.createSeat({ tenant: TENANT, by: 'bench', scope, now: Date.now() }, seat)
+    if (isRefusal(result)) throw new Error(result.detail)
+    return { tenant: TENANT, id: result.value.id }
   } finally {
     await store.close()
   }
@@ -84,18 +84,18 @@ async function makeSeat(url: string): Promise<Target> {
 async function writeAll(fleet: SimulatedFleet, target: Target, count: number): Promise<WriteTimes[]> {
   const samples: WriteTimes[] = []
   for (let turn = 0; turn < count; turn++) {
-    const written = await fleet.write(turn, target, [turn % 2 === 0 ? 'trainings:read' : 'trainings:list'])
-    const stale = await fleet.stale(written.seq)
+    const times = await fleet.write(turn, target, [turn % 2 === 0 ? 'trainings:read' : 'trainings:list'])
+    const stale = await fleet.stale(times.seq)
     if (stale > 0) throw new Error(`${stale} instances could decide on the state before an answered write`)
-    samples.push(written)
+    samples.push(times)
   }
   return samples
 }
 
 async function atRest(servers: Servers, database: string, { instances, rest }: FleetSetup): Promise<AtRest> {
-  const [before, begun] = [await counted(servers, database), performance.now()]
+  const [before, begun] = [await countsOf(servers, database), performance.now()]
   await sleep(rest)
-  const after = await counted(servers, database)
+  const after = await countsOf(servers, database)
   const share = 1000 / (performance.now() - begun) / instances
   return {
     statements: (after.statements - before.statements) * share,
@@ -107,7 +107,7 @@ async function atRest(servers: Servers, database: string, { instances, rest }: F
  * The statements and messages so far. At rest, each statement is a transaction of its own, and the database
  * and Redis have no other users.
  */
-async function counted({ postgres, redis }: Servers, database: string): Promise<AtRest> {
+async function countsOf({ postgres, redis }: Servers, database: string): Promise<AtRest> {
   const query = 'SELECT xact_commit + xact_rollback AS done FROM pg_stat_database WHERE datname = $1'
   const [row] = await postgres.query(query, [database])
   const messages = await redisNumber(redis, 'commandstats', 'cmdstat_publish')

@@ -43,12 +43,12 @@ export async function measureCosts(cases: readonly Case[], rounds: number, total
   for (const each of cases) await run(each, Math.max(WARM_UP * total, each.requests.length))
   for (let round = 0; round < rounds; round++) {
     for (const [at, each] of inTurn([...cases.entries()], round))
-      samples[at]?.push(await measured(each, total))
+      samples[at]?.push(await measureRun(each, total))
   }
   return cases.map(({ name }, i) => costOf(name, samples[i] ?? [], samples[0] ?? []))
 }
 
-async function measured(each: Case, total: number): Promise<number> {
+async function measureRun(each: Case, total: number): Promise<number> {
   const sources = await each.gateway.sources()
   const cost = await run(each, total)
   const { redis, store } = sourcesBetween(sources, await each.gateway.sources())

@@ -116,12 +116,12 @@ export class SimulatedInstance {
     const begun = performance.now()
     const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
     const writer = { tenant, by: 'bench', scope, now: Date.now() }
-    const written = await this.#store.updateSeat(writer, id, { permissions })
-    if (isRefusal(written)) throw new Error(written.detail)
+    const result = await this.#store.updateSeat(writer, id, { permissions })
+    if (isRefusal(result)) throw new Error(result.detail)
     const committed = performance.now()
-    await this.#instance.announce(committedOf(written))
+    await this.#instance.announce(committedOf(result))
     const acknowledgement = performance.now() - committed
-    return { seq: written.seq, commit: committed - begun, acknowledgement, by: this.#by }
+    return { seq: result.seq, commit: committed - begun, acknowledgement, by: this.#by }
   }
 
   async close(): Promise<void> {

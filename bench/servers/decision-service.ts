@@ -13,7 +13,7 @@ const verifier = new Verifier(rules)
 
 const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   const verdict = verifier.check(request.headers.authorization)
-  if (verdict instanceof Promise) void verdict.then((known) => answer(response, known))
+  if (verdict instanceof Promise) void verdict.then((result) => answer(response, result))
   else answer(response, verdict)
 })
 server.listen({ host: '127.0.0.1', port, backlog: 4096 })

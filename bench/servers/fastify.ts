@@ -26,9 +26,8 @@ await server.register(httpProxy, {
 })
 await server.listen({ host: '127.0.0.1', port: setup.port, backlog: 4096 })
 
-async function admit(known: Verifier, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const found = known.check(request.headers.authorization)
-  const verdict: Verdict = found instanceof Promise ? await found : found
+async function admit(verifier: Verifier, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const verdict: Verdict = await verifier.check(request.headers.authorization)
   if (verdict.status !== 200) return void (await reply.code(verdict.status).send())
   delete request.headers.authorization
   request.headers['x-user'] = verdict.user

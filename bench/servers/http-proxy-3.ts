@@ -23,7 +23,7 @@ const server = http.createServer({ keepAliveTimeout: 75_000 }, (request, respons
   response.once('close', () => log.info(line(request, response.statusCode, begun)))
   if (verifier === null) return void proxy.web(request, response)
   const verdict = verifier.check(request.headers.authorization)
-  if (verdict instanceof Promise) void verdict.then((known) => admit(request, response, known))
+  if (verdict instanceof Promise) void verdict.then((result) => admit(request, response, result))
   else admit(request, response, verdict)
 })
 server.listen({ host: '127.0.0.1', port: setup.port, backlog: 4096 })

@@ -29,7 +29,7 @@ const unknown: Verdict = { status: 401, user: '' }
 export class Verifier {
   readonly #rules: Rules
   readonly #secret: Uint8Array
-  readonly #known = new LRUCache<string, Caller>({ max: MOST })
+  readonly #callers = new LRUCache<string, Caller>({ max: MOST })
 
   constructor(rules: Rules) {
     this.#rules = rules
@@ -40,8 +40,8 @@ export class Verifier {
   check(authorization: string | undefined): Verdict | Promise<Verdict> {
     if (authorization?.startsWith('Bearer ') !== true) return unknown
     const token = authorization.slice(7)
-    const known = this.#known.get(token)
-    return known === undefined ? this.#verify(token) : this.#decide(known)
+    const caller = this.#callers.get(token)
+    return caller === undefined ? this.#verify(token) : this.#decide(caller)
   }
 
   async #verify(token: string): Promise<Verdict> {
@@ -50,7 +50,7 @@ export class Verifier {
       const { sub: user = '', exp: expires = 0, tenant_id: tenant, hash_perm: entries } = payload
       if (tenant !== this.#rules.tenant || !Array.isArray(entries)) return unknown
       const caller = { user, expires, entries }
-      this.#known.set(token, caller)
+      this.#callers.set(token, caller)
       return this.#decide(caller)
     } catch {
       return unknown

@@ -86,9 +86,9 @@ export async function writeBundles(): Promise<void> {
   })
   mkdirSync(FOLDER, { recursive: true })
   for (const { path, contents } of outputFiles) {
-    const written = `${path}.${process.pid}`
-    writeFileSync(written, contents)
-    renameSync(written, path)
+    const draft = `${path}.${process.pid}`
+    writeFileSync(draft, contents)
+    renameSync(draft, path)
   }
 }
 

@@ -35,10 +35,10 @@ const { values, positionals } = parseArgs({
 
 function filesOf(patterns: readonly string[]): string[] {
   const isSlow = (name: string) => name.endsWith('.slow.test.ts')
-  const found = patterns.flatMap((pattern) =>
+  const matches = patterns.flatMap((pattern) =>
     globSync(pattern).filter((file) => values.slow || isSlow(pattern) || !isSlow(file)),
   )
-  return [...new Set(found)].sort()
+  return [...new Set(matches)].sort()
 }
 
 const files = filesOf(positionals.length === 0 ? ['test/**/*.test.ts'] : positionals)

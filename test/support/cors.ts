@@ -36,6 +36,6 @@ export function preflight(
 
 /** The fields `access-control-*` of a response, without that prefix. */
 export function corsOf({ headers }: Answer): Record<string, unknown> {
-  const found = Object.entries(headers).filter(([name]) => name.startsWith('access-control-'))
-  return Object.fromEntries(found.map(([name, value]) => [name.slice('access-control-'.length), value]))
+  const fields = Object.entries(headers).filter(([name]) => name.startsWith('access-control-'))
+  return Object.fromEntries(fields.map(([name, value]) => [name.slice('access-control-'.length), value]))
 }

@@ -14,11 +14,11 @@ export async function onceARun<V>(name: string, make: () => Promise<V>): Promise
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    const made = await make()
+    const value = await make()
     // Others may be reading what another process has made meanwhile, which is as good.
-    const written = `${path}.${process.pid}`
-    writeFileSync(written, JSON.stringify(made))
-    renameSync(written, path)
-    return made
+    const draft = `${path}.${process.pid}`
+    writeFileSync(draft, JSON.stringify(value))
+    renameSync(draft, path)
+    return value
   }
 }

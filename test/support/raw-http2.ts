@@ -155,8 +155,8 @@ export class RawHttp2 {
   /** The first frame, from `from` on, that fits; waits for it. Rejects at the end of the connection. */
   async next(fits: (frame: ReceivedFrame) => boolean, from = 0): Promise<ReceivedFrame> {
     for (let at = from; ;) {
-      const found = this.received.slice(at).find(fits)
-      if (found !== undefined) return found
+      const frame = this.received.slice(at).find(fits)
+      if (frame !== undefined) return frame
       at = this.received.length
       if (this.ended) throw new Error('the connection has ended')
       await new Promise<void>((resolve) => this.#wake.push(resolve))
@@ -181,16 +181,16 @@ export class RawHttp2 {
 
   /** The code of RST_STREAM. */
   async reset(stream: number): Promise<number> {
-    const found = await this.next((each) => each.type === RST_STREAM && each.stream === stream)
-    return found.payload.readUInt32BE(0)
+    const frame = await this.next((each) => each.type === RST_STREAM && each.stream === stream)
+    return frame.payload.readUInt32BE(0)
   }
 
   /** `GOAWAY code`, `RST code` or `status` of the stream: whichever comes first. */
   async outcome(stream: number): Promise<string> {
     const ends = ({ type }: ReceivedFrame) => type === RST_STREAM || type === HEADERS
-    const found = await this.next((each) => isError(each) || (each.stream === stream && ends(each)))
-    if (isError(found)) return `GOAWAY ${found.payload.readUInt32BE(4)}`
-    return found.fields ? `status ${found.fields[':status']}` : `RST ${found.payload.readUInt32BE(0)}`
+    const frame = await this.next((each) => isError(each) || (each.stream === stream && ends(each)))
+    if (isError(frame)) return `GOAWAY ${frame.payload.readUInt32BE(4)}`
+    return frame.fields ? `status ${frame.fields[':status']}` : `RST ${frame.payload.readUInt32BE(0)}`
   }
 
   /** Resolves when all that was sent is read: a PING is answered. */

@@ -29,8 +29,8 @@ export async function until<V>(
 ): Promise<V> {
   const end = Date.now() + patience
   for (;;) {
-    const found = await look()
-    if (found !== false && found !== null && found !== undefined) return found
+    const value = await look()
+    if (value !== false && value !== null && value !== undefined) return value
     if (Date.now() > end) throw new Error(typeof what === 'string' ? `did not come: ${what}` : what())
     await sleep(pause)
   }

@@ -7,6 +7,6 @@ export function workersOf(parent = process.pid): number[] {
   return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .split('\n')
     .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-    .filter((found) => found?.[2] === String(parent) && found[3]?.includes('worker.js'))
-    .map((found) => Number(found?.[1]))
+    .filter((match) => match?.[2] === String(parent) && match[3]?.includes('worker.js'))
+    .map((match) => Number(match?.[1]))
 }

@@ -50,12 +50,12 @@ const PLACES = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/
 
 export type ProgramName = keyof typeof SOURCES
 
-const found = new Map<ProgramName, Promise<Program>>()
+const programs = new Map<ProgramName, Promise<Program>>()
 
 /** Rejects with a sentence that says what to install. */
 export function findProgram(name: ProgramName): Promise<Program> {
-  const program = found.get(name) ?? look(name)
-  found.set(name, program)
+  const program = programs.get(name) ?? look(name)
+  programs.set(name, program)
   return program
 }
 
@@ -87,8 +87,8 @@ function onMachine(name: ProgramName): string | undefined {
 
 function placesOf(name: ProgramName, root: string): string[] {
   const { places = [] }: Source = SOURCES[name]
-  const found = [...places, ...PLACES].map((place) => globSync(join(root, place)))
-  return found.flatMap((each) => each.toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true })))
+  const folders = [...places, ...PLACES].map((place) => globSync(join(root, place)))
+  return folders.flatMap((each) => each.toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true })))
 }
 
 function firstIn(folders: readonly string[], name: string): string | undefined {
