@@ -8,7 +8,7 @@ export class Call {
   /** Milliseconds. */
   readonly timeout: number
   /** Its transaction has begun, and may be committed even if the call fails. */
-  begun = false
+  hasBegun = false
   #cut: (() => void) | null = null
 
   constructor(timeout: number) {

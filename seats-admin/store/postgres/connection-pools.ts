@@ -57,6 +57,7 @@ export class ConnectionPools {
   readonly #timeout: number
   /** Milliseconds for the next feed reading. */
   #followTimeout: number
+  #asking: Promise<boolean | null> | null = null
   #calls = 0
   #closing: PromiseWithResolvers<void> | null = null
 
@@ -107,8 +108,8 @@ export class ConnectionPools {
     patience = 1,
   ): Promise<V> {
     const transaction = (call: Call) => transact(this.#writes, call, work, writer, patience > 1)
-    const written = () => this.#afterPatient(this.#timeout * patience, transaction)
-    const { value } = await this.health.observe('writes', written, ({ hasStored }) => hasStored)
+    const attempts = () => this.#afterPatient(this.#timeout * patience, transaction)
+    const { value } = await this.health.observe('writes', attempts, ({ hasStored }) => hasStored)
     return value
   }
 
@@ -118,15 +119,15 @@ export class ConnectionPools {
     // Why the attempt before the last one failed; null: another one follows if this one fails.
     let reason: unknown = null
     for (;;) {
-      let begun = () => true
+      let hasBegun = () => true
       const attempt = (call: Call) => {
-        begun = () => call.begun
+        hasBegun = () => call.hasBegun
         return work(call)
       }
       try {
         return await this.#call(reason === null ? timeout : this.#shortly, attempt)
       } catch (cause) {
-        if (begun() || !hasWaited(cause)) throw cause
+        if (hasBegun() || !hasWaited(cause)) throw cause
         if (reason !== null) throw reason
         if (monotonic() >= until) throw cause
         const isPatientAtWork = await this.#isPatientAtWork()
@@ -142,13 +143,16 @@ export class ConnectionPools {
     return Math.ceil(this.#timeout * IDLE_SHARE)
   }
 
-  /** Null without a quick answer. */
-  async #isPatientAtWork(): Promise<boolean | null> {
+  /** One question for all writes that wait. Null without a quick answer. */
+  #isPatientAtWork(): Promise<boolean | null> {
     const ask = (connection: Connection) => connection.query(IS_PATIENT, {})
-    const rows = await this.#call(this.#shortly, (call) => this.administration.repeat(call, ask)).catch(
-      () => [],
-    )
-    return rows[0] === undefined ? null : rows[0].is_patient === true
+    this.#asking ??= this.#call(this.#shortly, (call) => this.administration.repeat(call, ask))
+      .then(
+        ([row]) => row?.is_patient === true,
+        () => null,
+      )
+      .finally(() => (this.#asking = null))
+    return this.#asking
   }
 
   /** Opens the connection of {@link follow} in advance. */

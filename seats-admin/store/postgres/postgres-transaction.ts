@@ -131,7 +131,7 @@ export async function transact<V>(
   const once = () =>
     pool.use(call, async (connection) => {
       const [, counter, author] = await connection.runEach(beginning(writer))
-      call.begun = true
+      call.hasBegun = true
       if (isPatient) await connection.query(PATIENT, { milliseconds: `${call.timeout}` })
       const chain = writer === null ? null : chainOf(writer, author?.rows[0])
       const open = openTransaction(connection, call)
@@ -143,7 +143,7 @@ export async function transact<V>(
     return await once()
   } catch (cause) {
     // Retried only if the connection broke before the transaction began: afterwards the write may have been committed.
-    if (call.begun || call.expired || !(cause instanceof ConnectionLost)) throw cause
+    if (call.hasBegun || call.expired || !(cause instanceof ConnectionLost)) throw cause
     return once()
   }
 }
