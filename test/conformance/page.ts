@@ -16,17 +16,17 @@ export function compare(t: Test, suite: string, results: Results): void {
 
 /** @returns a sentence for each thing that the page does not say, or says wrongly */
 export function differences(page: string, suite: string, results: Results): string[] {
-  const listed = deviationsIn(page, suite)
-  const fresh = [...results].filter(([name, deviation]) => deviation !== null && !listed.has(name))
-  const obsolete = [...listed].filter((name) => (results.get(name) ?? null) === null)
-  const passed = [...results.values()].filter((deviation) => deviation === null).length
+  const rows = deviationsIn(page, suite)
+  const unlisted = [...results].filter(([name, deviation]) => deviation !== null && !rows.has(name))
+  const obsolete = [...rows].filter((name) => (results.get(name) ?? null) === null)
+  const passes = [...results.values()].filter((deviation) => deviation === null).length
   const figures = figuresIn(page, suite)
   return [
-    ...fresh.map(([name, deviation]) => `${name} deviates, and has no row: ${deviation}`),
+    ...unlisted.map(([name, deviation]) => `${name} deviates, and has no row: ${deviation}`),
     ...obsolete.map((name) => `${name} has a row, and ${results.has(name) ? 'passes' : 'is no case'}`),
-    ...(figures === `${results.size} | ${passed}`
+    ...(figures === `${results.size} | ${passes}`
       ? []
-      : [`of ${results.size} cases ${passed} pass, and not ${figures}`]),
+      : [`of ${results.size} cases ${passes} pass, and not ${figures}`]),
   ]
 }
 
