@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import type { BodyFlow } from '../http/server/client-request.ts'
 import { ClientRequest } from '../http/server/client-request.ts'
 import type { FieldTable } from '../http/wire/field-table.ts'
-import { CHUNKED } from '../http/wire/message-parser.ts'
+import { CHUNKED } from '../http/wire/message-grammar.ts'
 
 /** The parts of a request that a question describes. */
 export interface RequestParts {

@@ -6,7 +6,8 @@ import {
   type ParsedResponseHead,
   responseGrammar,
 } from '../../src/http/client/response-parser.ts'
-import { MessageParser, type MessageSink } from '../../src/http/wire/message-parser.ts'
+import { MessageParser } from '../../src/http/wire/message-parser.ts'
+import type { MessageSink } from '../../src/http/wire/message-grammar.ts'
 
 type Read = Omit<ParsedResponseHead, 'fields'> & { fields: readonly string[] }
 

@@ -1,6 +1,7 @@
 /**
- * The requests of an HTTP/2 connection that end before their responses. Resets of one client must not be what a target ends the
- * connection of others for. Beyond a budget, the response is dropped as it arrives, up to its window, until there is budget again.
+ * The requests of an HTTP/2 connection that end before their responses. Resets of one client must not be what
+ * a target ends the connection of others for. Beyond a budget, the response is dropped as it arrives, up to
+ * its window, until there is budget again.
  */
 
 import { EventBudget, type EventLimits } from '../../lib/event-budget.ts'
@@ -8,8 +9,8 @@ import { CANCEL } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 
 /**
- * Servers end a connection beyond a number of their own: Netty and Undertow for more than 200 in 30 seconds, Envoy for more than
- * half of 500, Node.js for more than 1,000 at once or 33 a second.
+ * Servers end a connection beyond a number of their own: Netty and Undertow for more than 200 in 30 seconds,
+ * Envoy for more than half of 500, Node.js for more than 1,000 at once or 33 a second.
  */
 const RESETS: EventLimits = { burst: 50, rate: 4 }
 /** The share of the streams of a connection. */
@@ -46,7 +47,11 @@ export class AbandonedStreams {
     }
   }
 
-  /** A stream is closed. @returns whether it was one of them */
+  /**
+   * A stream is closed.
+   *
+   * @returns whether it was one of them
+   */
   delete(stream: Http2Stream): boolean {
     return this.#all.size > 0 && this.#all.delete(stream)
   }

@@ -7,14 +7,17 @@ import type { UpstreamTls } from '../../config/config.ts'
 import { type Validity, validityOf } from '../../config/pem.ts'
 import { TargetSessions } from './tls-sessions.ts'
 
-/** PEM texts, as the configuration has read them. Absent or null: the public certificate authorities, no client certificate, the target's host name. */
+/**
+ * PEM texts, as the configuration has read them. Absent or null: the public certificate authorities, no
+ * client certificate, the target's host name.
+ */
 export type TlsSettings = Partial<UpstreamTls>
 
 export interface Address {
   /** A host name, or an IP address without brackets. */
   readonly host: string
   readonly port: number
-  /** null without TLS. */
+  /** The options of TLS; null without TLS. */
   readonly tls: TlsOptions | null
 }
 
@@ -49,8 +52,8 @@ export function tlsOptions(tls: TlsSettings | null): TlsOptions {
 /**
  * Starts to open a connection; `connectEvent` names the event of its completion.
  *
- * @param onread receives the data in place of 'data' events. Over TLS it may still get data of the same network read
- * after it has returned false
+ * @param onread receives the data in place of 'data' events. Over TLS it may still get data of the same
+ *   network read after it has returned false
  * @param alpn the only protocol that is offered over TLS
  */
 export function openSocket(
@@ -62,8 +65,8 @@ export function openSocket(
   const tcp = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
   const options = onread === null ? tcp : { ...tcp, onread }
   if (tls === null) return connectTcp(options)
-  // The name of the target, even if the Host of the client is passed on. SNI takes no IP address, but the certificate
-  // check does.
+  // The name of the target, even if the Host of the client is passed on. SNI takes no IP address, but the
+  // certificate check does.
   const servername = tls.servername ?? (isIP(host) === 0 ? host : '')
   const secure = { ...options, ...tls, servername, ALPNProtocols: [alpn] }
   // Without a check of the certificate there is nothing that resumption could rely on.
@@ -76,17 +79,17 @@ export function openSocket(
   return socket
 }
 
-/** By the options of an upstream, and the host and port of a target. */
+/** The validities by the TLS options of an upstream, and then by the host and port of a target. */
 const validities = new WeakMap<TlsOptions, Map<string, Validity>>()
 
-/** The validity of the certificate that was verified last in a full handshake at this address; null: there was none. */
+/** The certificate's validity at the last full handshake with this address; null if there was none. */
 export function validityAt({ host, port, tls }: Address): Validity | null {
   return tls === null ? null : (validities.get(tls)?.get(`${host} ${port}`) ?? null)
 }
 
 function verified({ host, port }: Address, tls: TlsOptions, certificate: X509Certificate): void {
-  const known = validities.get(tls) ?? new Map<string, Validity>()
-  validities.set(tls, known.set(`${host} ${port}`, validityOf(certificate)))
+  const byAddress = validities.get(tls) ?? new Map<string, Validity>()
+  validities.set(tls, byAddress.set(`${host} ${port}`, validityOf(certificate)))
 }
 
 /** The event of a completed connection. With TLS the certificate is verified by then. */

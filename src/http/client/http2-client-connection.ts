@@ -1,6 +1,7 @@
 /**
- * One HTTP/2 connection to a target (RFC 9113). It takes requests once the target has sent its SETTINGS: nothing of a
- * request reaches a server that does not speak HTTP/2, and the number of streams that it permits is known.
+ * One HTTP/2 connection to a target (RFC 9113). It takes requests once the target has sent its SETTINGS:
+ * nothing of a request reaches a server that does not speak HTTP/2, and the number of streams that it permits
+ * is known.
  */
 
 import type { Socket } from 'node:net'
@@ -9,7 +10,8 @@ import { TLSSocket } from 'node:tls'
 import { Deadlines } from '../../lib/deadlines.ts'
 import { InFlight } from '../../lib/in-flight.ts'
 import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
-import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
+import { Http2Session } from '../wire/http2/http2-session.ts'
+import type { SessionOwner } from '../wire/http2/session-owner.ts'
 import { UNANNOUNCED_BY_SERVER } from '../wire/http2/section-limits.ts'
 import type { ScarceWindow } from '../wire/http2/sender.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
@@ -31,12 +33,12 @@ import { relieveWindow, WindowShares } from './window-sharing.ts'
 
 /** Requests of a connection at once: the least that RFC 9113, section 6.5.2, recommends to permit. */
 export const MAX_STREAMS = 100
-/** Bytes of a response that may wait for its client. All streams of a connection together get no more than this each. */
+/** Bytes of a response that may wait for its client. A connection holds as many for each of its streams. */
 const STREAM_WINDOW = 128 * 1024
 /** Milliseconds without a byte after which a target with requests in flight is asked whether it is there. */
 const SILENCE = 10_000
 const PING_TIMEOUT = 10_000
-/** Milliseconds. Servers of gRPC close connections with more than one in five minutes, if they send nothing else. */
+/** Milliseconds. Servers of gRPC close silent connections with more than one PING in five minutes. */
 const PING_INTERVAL = 310_000
 const HEADER_BYTES = 64 * 1024
 const HEADER_FIELDS = 2000
@@ -153,7 +155,8 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.slots.remove(stream)
     this.#used = true
     if (this.#state === 'closed') return
-    // Deferred: the session has not ended the stream yet, and thousands of waiting requests may be cancelled ones.
+    // Deferred: the session has not ended the stream yet, and thousands of waiting requests may be cancelled
+    // ones.
     process.nextTick(streamGone, this)
   }
 
@@ -170,7 +173,10 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#owner.uploadFinished()
   }
 
-  /** Where many are given up, or may hold the window, there are no further requests: the last one that ends closes all. */
+  /**
+   * If many streams are given up, or may hold the window, the connection takes no further requests: the last
+   * one that ends closes it.
+   */
   giveUp(stream: Http2Stream, code: number): void {
     this.#abandoned.giveUp(stream, code)
     const permitted = Math.min(this.#streams, this.#session?.permittedStreams ?? 0)
@@ -187,7 +193,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     return new ProtocolError(`the upstream reset the stream (error code ${code})`)
   }
 
-  /** As for HTTP/1.1: servers close idle connections, so that is no fault if the target had sent nothing since. */
+  /** Servers close idle connections: it is no fault if the target has sent nothing since the request. */
   #lost(error: ConnectionLost, { busySince }: UpstreamStream): ConnectionLost {
     // One error for all: it counts as one failure of the target.
     if (!this.#used || this.#receivedAt >= busySince) return error

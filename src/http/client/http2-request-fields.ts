@@ -4,9 +4,9 @@ import { TOKEN } from '../wire/fields.ts'
 import { NotForwardable, type UpstreamRequest } from './upstream-request.ts'
 
 const METHOD = new RegExp(`^${TOKEN}+$`)
-/** As in a request line of HTTP/1.1. */
+/** The paths that a request line of HTTP/1.1 may have. */
 const PATH = /^\/(?:[!-~]*|[!->@-~]*\?[!-~\x80-\xff]*)$/
-/** Host and port: no user information (RFC 9113, section 8.3.1), and nothing that could be the path of another URI. */
+/** Host and port: no user information (RFC 9113, section 8.3.1), and nothing of the path of another URI. */
 const AUTHORITY = /^[^\0- "#/<>?@\\^`{|}\x7f-\uffff]+$/
 
 /**

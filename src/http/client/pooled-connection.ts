@@ -27,7 +27,7 @@ export interface PooledConnection {
   readonly room: number
   /** How many requests may be in flight at once. */
   readonly capacity: number
-  /** The body of a request would be sent. Over HTTP/2, unread bodies may have used up the window that all share. */
+  /** Whether a body would be sent. Over HTTP/2, unread bodies may have used up the window that all share. */
   readonly hasWindow: boolean
   /** It is open, and no request is in flight. */
   readonly isIdle: boolean
@@ -37,9 +37,17 @@ export interface PooledConnection {
   readonly slots: Iterable<RequestSlot>
   /** Among the free connections of the pool. Only the pool writes it. */
   isListed: boolean
-  /** Sends a request, where there is room. @param uploads the request holds an upload slot */
+  /**
+   * Sends a request, where there is room.
+   *
+   * @param uploads the request holds an upload slot
+   */
   send(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void
-  /** Called from time to time. Looks for a target that is gone without a trace, or that does not read. @param now monotonic ms */
+  /**
+   * Called from time to time. Looks for a target that is gone without a trace, or that does not read.
+   *
+   * @param now monotonic ms
+   */
   checkAlive(now: number): void
   /** Closes the connection in any state. The receivers of requests in flight get `failed`. */
   close(error: Error): void

@@ -1,11 +1,13 @@
 /**
- * The connections to one target, over HTTP/1.1 or HTTP/2, and the requests that wait for them. A connection of HTTP/1.1
- * carries one request at a time, a connection of HTTP/2 many. The pool opens connections up to a limit; further requests
- * wait, tenants and callers in turn. So do requests whose bodies are still arriving, beyond a limit of their own. A body
- * needs a connection of HTTP/2 whose window has room, as long as there is one or another may be opened.
+ * The connections to one target, over HTTP/1.1 or HTTP/2, and the requests that wait for them. A connection
+ * of HTTP/1.1 carries one request at a time, a connection of HTTP/2 many. The pool opens connections up to a
+ * limit; further requests wait, tenants and callers in turn. So do requests whose bodies are still arriving,
+ * beyond a limit of their own. A body needs a connection of HTTP/2 whose window has room, as long as there is
+ * one or another may be opened.
  *
- * undici is not used: it accepts some malformed responses, and a whole request costs half as much again with it (`npm
- * run bench -- --compare`, without TLS: requests of this client take 0.64 of the CPU, quartiles 0.635 to 0.696).
+ * undici is not used: it accepts some malformed responses, and a whole request costs half as much again with
+ * it (`npm run bench -- --compare`, without TLS: requests of this client take 0.64 of the CPU, quartiles
+ * 0.635 to 0.696).
  */
 
 import { performance } from 'node:perf_hooks'
@@ -45,11 +47,13 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
   /** Open or connecting, busy or idle. */
   readonly #all = new Set<PooledConnection>()
   readonly #connecting = new Set<PooledConnection>()
-  /** They take no further request, and do not count among the limit: a replacement must not wait for their last one. */
+  /**
+   * Connections that take no further request. They do not count: a replacement need not wait for their last.
+   */
   readonly #draining = new Set<PooledConnection>()
   /**
-   * Those that had room when they were listed. The last is taken first, so that the others reach their idle timeout. One
-   * without room leaves the list when it is found there.
+   * Those that had room when they were listed. The last is taken first, so that the others reach their idle
+   * timeout. One without room leaves the list when it is found there.
    */
   readonly #free: PooledConnection[] = []
   readonly waitingRequests = new FairQueue()
@@ -123,9 +127,9 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
   }
 
   /**
-   * Evicts a request of an owner that has more requests here than `owner`. The first choice is the newest waiting
-   * request, of which nothing was sent. Otherwise it is the slowest upload or, for a request that arrived completely,
-   * the slowest one that waits for its client.
+   * Evicts a request of an owner that has more requests here than `owner`. The first choice is the newest
+   * waiting request, as nothing of it was sent. Otherwise it is the slowest upload or, for a request that
+   * arrived completely, the slowest one that waits for its client.
    *
    * @returns whether a request was evicted
    */
@@ -139,8 +143,9 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
   }
 
   /**
-   * Removes a waiting request whose client has left, so that no other request is evicted for it. A request for which a
-   * connection is being opened stays, for at most `connectTimeout`: it learns whether the target is reachable.
+   * Removes a waiting request whose client has left, so that no other request is evicted for it. A request
+   * for which a connection is being opened stays, for at most `connectTimeout`: it learns whether the target
+   * is reachable.
    *
    * @returns whether the request was waiting; its receiver gets no further calls
    */
@@ -203,7 +208,8 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
 
   #couldNotOpen(error: Error): void {
     if (this.#settings.http2) {
-      // All that wait would have been sent on it. An open connection serves them in turn, whatever its window.
+      // All that wait would have been sent on it. An open connection serves them in turn, whatever its
+      // window.
       if (this.#all.size === this.#connecting.size) return this.#failWaiting(this.waitingRequests, error)
       for (const connection of [...this.#free]) this.#serveOn(connection, true)
       return

@@ -41,7 +41,7 @@ export function requestHead(
   return `${text}\r\n`
 }
 
-/** Writes head and body at the pace of the connection. The listener gets no calls after the connection is closed. */
+/** Writes head and body at the pace of the connection. After its end, the listener gets no calls. */
 export function writeBody(
   socket: Socket,
   head: string,

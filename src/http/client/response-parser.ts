@@ -1,6 +1,6 @@
 /**
- * The grammar of responses (RFC 9112, sections 4, 5 and 6) for the message parser: the text of a head in; status, fields
- * and framing out. An ambiguous response is refused, not repaired.
+ * The grammar of responses (RFC 9112, sections 4, 5 and 6) for the message parser: the text of a head in;
+ * status, fields and framing out. An ambiguous response is refused, not repaired.
  */
 
 import { fieldName } from '../wire/field-name.ts'
@@ -13,7 +13,8 @@ import {
   isLongList,
   MAX_LIST_ELEMENTS,
 } from '../wire/fields.ts'
-import { CHUNKED, type Grammar, hasBareCrLf, INTERIM, UNTIL_CLOSE } from '../wire/message-parser.ts'
+import { hasBareCrLf } from '../wire/message-parser.ts'
+import { CHUNKED, type Grammar, INTERIM, UNTIL_CLOSE } from '../wire/message-grammar.ts'
 import { type ResponseHead, ProtocolError } from './upstream-request.ts'
 
 export interface ParsedResponseHead extends ResponseHead {
@@ -60,7 +61,7 @@ interface StatusLine {
   readonly status: number
   readonly minor: 0 | 1
   readonly phrase: string
-  /** With its CRLF. */
+  /** The length of the line with its CRLF. */
   readonly length: number
 }
 

@@ -1,19 +1,21 @@
 /**
- * What happens to requests that hold slots (`slot-sharing.ts`) while others wait. An owner that is alone may hold all slots.
- * {@link SlotEviction} ends requests
+ * What happens to requests that hold slots (`slot-sharing.ts`) while others wait. An owner that is alone may
+ * hold all slots. {@link SlotEviction} ends requests
  *
- * - of owners that hold more slots than the owner of a request that has waited for `evictionDelay`: of the tenant with the
- *   most slots, and there of the caller with the most, the one that is dispensed with most easily (`dispensableFirst`). A
- *   request younger than the delay is exempt, and ten times as long if it waits for its upstream, whose work would be lost;
- * - of clients that are slow at sending a body or at reading a response, whatever their owners hold. A slow client may be
- *   honest, but it must not hold a connection or a stream that others need.
+ * - of owners that hold more slots than the owner of a request that has waited for `evictionDelay`: of the
+ *   tenant with the most slots, and there of the caller with the most, the one that is dispensed with most
+ *   easily (`dispensableFirst`). A request younger than the delay is exempt, and ten times as long if it
+ *   waits for its upstream, whose work would be lost;
+ * - of clients that are slow at sending a body or at reading a response, whatever their owners hold. A slow
+ *   client may be honest, but it must not hold a connection or a stream that others need.
  *
- * Event streams and other exchanges that last are opened again at once. Each request of the others would wait for an
- * eviction. So there is *contention* from the first such eviction on, until for ten seconds none of them has asked while
- * another owner had more requests that last. During contention, room is kept: a request of the owner that holds the most
- * begins only if more than 2/16 of the slots stay free; one of the same tenant, but a caller that holds less, if more than
- * 1/16 do; any other takes the last slot. Only requests that last count for this. Each check restores 2/16 of room from those who hold more, and from time to time 3/16,
- * so that short requests of the owner with the most are not held back until the contention is over.
+ * Event streams and other exchanges that last are opened again at once. Each request of the others would wait
+ * for an eviction. So there is *contention* from the first such eviction on, until for ten seconds none of
+ * them has asked while another owner had more requests that last. During contention, room is kept: a request
+ * of the owner that holds the most begins only if more than 2/16 of the slots stay free; one of the same
+ * tenant, but a caller that holds less, if more than 1/16 do; any other takes the last slot. Only requests
+ * that last count for this. Each check restores 2/16 of room from those who hold more, and from time to time
+ * 3/16, so that short requests of the owner with the most are not held back until the contention is over.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -23,7 +25,7 @@ import { Evicted, type RequestOwner, type ResponseReceiver, SlowClient } from '.
 
 /** A connection of HTTP/1.1, or a stream of HTTP/2. */
 export interface RequestSlot {
-  /** null if no request is in flight. */
+  /** The receiver of the response; null if no request is in flight. */
   readonly receiver: ResponseReceiver | null
   /** The request holds an upload slot. */
   readonly uploads: boolean
@@ -33,7 +35,11 @@ export interface RequestSlot {
   readonly waitsForClient: boolean
   /** The head of the final response is received. */
   readonly responding: boolean
-  /** Body bytes a second of the request, in both directions. @param now monotonic ms */
+  /**
+   * Body bytes a second of the request, in both directions.
+   *
+   * @param now monotonic ms
+   */
   rate(now: number): number
   /** Whether the request waits for a client that has moved less than that since the last check. */
   isClientSlow(bytes: number): boolean
@@ -58,15 +64,15 @@ export interface EvictionPool {
 /** Evictions at one check, as each one searches all slots. */
 const MAX_EVICTIONS = 32
 
-/** As a multiple of the delay: the age from which a request that waits for its upstream may be evicted. */
+/** The age from which a request that waits for its upstream may be evicted, as a multiple of the delay. */
 const WORK_FACTOR = 10
-/** As a multiple of the delay: the time between two restorations of room for those that are held back. */
+/** The time between two restorations of room for requests that are held back, as a multiple of the delay. */
 const HELD_BACK_FACTOR = 10
 /** Milliseconds of contention after the last request that needs it. */
 const CONTENTION = 10_000
-/** The part of the slots that is kept for other tenants; as much again for other callers of the tenant with the most. */
+/** The share of slots kept for other tenants, and again for other callers of the tenant with the most. */
 const KEPT_SHARE = 1 / 16
-/** With fewer slots no room is kept: an owner of a few would be refused all of them. */
+/** The capacity from which room is kept. An owner of a few slots in a smaller pool would be refused all. */
 const MIN_CAPACITY = 4
 
 /** Milliseconds between two checks for slow clients. */
@@ -79,10 +85,10 @@ const MAX_STRIKES_LONG_QUEUE = 2
 /** The queue is long with more waiting requests than this for each slot. */
 const LONG_QUEUE_RATIO = 0.25
 
-/** Null: a slot that is not open, but counts. */
+/** A slot, or null if it counts but is not open. */
 type HeldSlot = RequestSlot | null
 
-/** By owner. */
+/** The slots of a pool, by owner. */
 interface Slots {
   readonly all: Ledger<HeldSlot>
   /** The slots of requests that are as old as the delay. */
@@ -99,17 +105,20 @@ export class SlotEviction {
   #slow = new Map<RequestSlot, number>()
   #ownersTimer: NodeJS.Timeout | null = null
   #slowTimer: NodeJS.Timeout | null = null
-  /** The owner of the last request that needed room; null: there is no contention. */
+  /** The owner of the last request that needed room; null if there is no contention. */
   #contender: RequestOwner | null = null
   #contendedUntil = -Infinity
-  /** A request of an owner that does not hold the most has begun or waited since the last check. */
-  #asked = false
-  /** Monotonic ms: the last time that room was restored for those that are held back, or the start of the contention. */
+  /** Whether a request of an owner that does not hold the most has begun or waited since the last check. */
+  #isNeeded = false
+  /** The monotonic ms at which room was last restored for requests held back, or the contention began. */
   #relievedAt = -Infinity
-  /** As of the last check: all slots; and those of requests that last, where one owner has more of them than the contender. */
+  /**
+   * All slots at the last check. The slots of requests that last, if one owner has more of them than the
+   * contender.
+   */
   #held = new Ledger<HeldSlot>()
   #lasting = new Ledger<null>()
-  /** Slots that are kept for each of the two kinds of others. */
+  /** The number of slots kept for other tenants, and again for other callers of the tenant with the most. */
   #kept = 0
 
   constructor(pool: EvictionPool, delay: number) {
@@ -123,7 +132,7 @@ export class SlotEviction {
     this.#slowTimer ??= setInterval(() => this.#checkSlow(), SLOW_INTERVAL).unref()
   }
 
-  /** Called when a request starts to wait for a connection. If none came free for the delay, none will: it does not wait. */
+  /** A request starts to wait for a connection. It does not wait if none came free for the delay. */
   requestWaits(owner: RequestOwner): void {
     this.start()
     if (!this.#pool.full || this.#contender !== null) return
@@ -152,7 +161,11 @@ export class SlotEviction {
     return (tenant, caller) => room > this.#neededRoom(tenant, caller)
   }
 
-  /** The room that others find when a request of this owner begins. @param caller null: of the lightest one */
+  /**
+   * The room that others find when a request of this owner begins.
+   *
+   * @param caller null for the caller that holds the least
+   */
   #neededRoom(tenant: string, caller: string | null): number {
     const own = this.#lasting.account(tenant)
     if (own === null || this.#isBelowOthers(tenant)) return 0
@@ -162,7 +175,10 @@ export class SlotEviction {
     return isBelow ? this.#kept : 2 * this.#kept
   }
 
-  /** Another holds more that lasts, or more in all: short requests of one owner do not hold back another with a few that last. */
+  /**
+   * Another holds more that lasts, or more in all: short requests of one owner do not hold back another with
+   * a few that last.
+   */
   #isBelowOthers(...names: readonly string[]): boolean {
     return this.#lasting.greedierThan(names) !== null || this.#held.greedierThan(names) !== null
   }
@@ -174,7 +190,7 @@ export class SlotEviction {
       this.#lasting = new Ledger()
     }
     this.#contender = owner
-    this.#asked = true
+    this.#isNeeded = true
   }
 
   stop(): void {
@@ -214,9 +230,9 @@ export class SlotEviction {
     // An owner that ends its requests, to open others that do not last yet, stays the one with the most.
     if (slots.lasting.greedierThan(contender) !== null) {
       this.#lasting = slots.lasting
-      if (this.#asked) this.#contendedUntil = now + CONTENTION
+      if (this.#isNeeded) this.#contendedUntil = now + CONTENTION
     }
-    this.#asked = false
+    this.#isNeeded = false
     const { capacity, room } = this.#pool
     this.#kept = capacity < MIN_CAPACITY ? 0 : Math.max(1, Math.floor(capacity * KEPT_SHARE))
     const parts = this.#relievesHeldBack(now) ? 3 : 2
@@ -231,7 +247,11 @@ export class SlotEviction {
     return true
   }
 
-  /** Evicts at once, for a request that the full queue refuses. @returns whether a request was evicted */
+  /**
+   * Evicts at once, for a request that the full queue refuses.
+   *
+   * @returns whether a request was evicted
+   */
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
     const now = performance.now()
     return evictOne(this.#slots(uploads, now), owner, now)
@@ -251,7 +271,10 @@ export class SlotEviction {
     }
   }
 
-  /** @param uploads only upload slots, with those of requests that wait for a connection */
+  /**
+   * @param uploads whether only upload slots count, including the slots of requests that wait for a
+   *   connection
+   */
   #slots(uploads: boolean, now: number): Slots {
     const all = new Ledger<HeldSlot>()
     const candidates = new Set<Entry<HeldSlot>>()
@@ -296,7 +319,11 @@ export class SlotEviction {
   }
 }
 
-/** Ends what the owner with the most gives up for `owner`. @returns whether there is such an owner */
+/**
+ * Ends what the owner with the most gives up for `owner`.
+ *
+ * @returns whether there is such an owner
+ */
 function evictOne({ all, candidates }: Slots, owner: RequestOwner, now: number): boolean {
   const victim = all.victim(candidates, owner, dispensableFirst(now))
   if (victim === null) return false
@@ -315,7 +342,7 @@ function rank(slot: RequestSlot): number {
   return slot.responding || slot.uploads ? 1 : WORKING
 }
 
-/** By rank, and the slowest first: an event stream before a download. */
+/** The order of eviction: by rank, then the slowest first. An event stream comes before a download. */
 function dispensableFirst(now: number): Order<HeldSlot> {
   return ({ item: one }, { item: other }) =>
     one === null || other === null ? 0 : rank(one) - rank(other) || one.rate(now) - other.rate(now)

@@ -1,10 +1,10 @@
 /**
- * How the requests of a target share its slots. A slot is a connection of HTTP/1.1, a stream of HTTP/2, or the right to
- * upload while the client still sends.
+ * How the requests of a target share its slots. A slot is a connection of HTTP/1.1, a stream of HTTP/2, or
+ * the right to upload while the client still sends.
  *
- * Requests wait in a {@link FairQueue}. It takes tenants in turn, callers of a tenant in turn, and the requests of a
- * caller in order of arrival. A caller with many requests delays itself, not others. What happens to requests that keep
- * their slots meanwhile is in `slot-eviction.ts`.
+ * Requests wait in a {@link FairQueue}. It takes tenants in turn, callers of a tenant in turn, and the
+ * requests of a caller in order of arrival. A caller with many requests delays itself, not others.
+ * `slot-eviction.ts` ends requests that keep their slots while others wait.
  */
 
 import { type Account, type Entry, Ledger } from '../../lib/ledger.ts'
@@ -19,7 +19,11 @@ export interface QueuedRequest {
   readonly since: number
 }
 
-/** Whether a request of this owner may begin now. @param caller null: whether one of any caller of the tenant may */
+/**
+ * Whether a request of this owner may begin now.
+ *
+ * @param caller null if any caller of the tenant will do
+ */
 export type Admission = (tenant: string, caller: string | null) => boolean
 
 export class FairQueue {
@@ -86,7 +90,7 @@ export class FairQueue {
     return entry?.item
   }
 
-  /** For each caller, the number of requests that wait since that time or longer; at least one. */
+  /** The callers with requests that have waited since that time or longer, and the number of these. */
   *overdue(since: number): Generator<readonly [owner: RequestOwner, count: number]> {
     for (const tenant of this.#waiting.accounts)
       for (const caller of tenant.accounts) {

@@ -1,12 +1,15 @@
 /**
- * Owners whose requests were in flight when a target ended a connection of HTTP/2 with an error. One of the requests may be
- * the cause, and would end the next connection too. For some time, each request of these owners has a connection of its own.
+ * Owners whose requests were in flight when a target ended a connection of HTTP/2 with an error. One of the
+ * requests may be the cause, and would end the next connection too. For some time, each request of these
+ * owners has a connection of its own.
  */
 
 import { performance } from 'node:perf_hooks'
 import type { RequestOwner } from './upstream-request.ts'
 
-/** Milliseconds, doubled with each connection that ends. An entry is kept for the longest time after its end. */
+/**
+ * Milliseconds, doubled with each connection that ends. After its end, an entry stays for the longest time.
+ */
 const FIRST_TIME = 10_000
 const LONGEST_TIME = 640_000
 const MAX_OWNERS = 10_000
@@ -19,7 +22,7 @@ interface Suspicion {
 }
 
 export class Suspects {
-  /** By owner; those that were noted last come last. */
+  /** The suspicions by owner, in the order in which they were last noted. */
   readonly #all = new Map<string, Suspicion>()
   /** Monotonic ms: the end of the last suspicion. */
   #until = -Infinity

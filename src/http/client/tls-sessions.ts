@@ -1,16 +1,18 @@
 /**
- * TLS sessions with targets, for resumption. Resumption skips the check of the certificate (CVE-2026-48934, CVE-2026-58040,
- * CVE-2026-56850), so a session is kept only after a handshake that checked it, is offered only under the settings and to the
- * name of that handshake, and its certificate is checked again both when it is offered and when it is resumed.
+ * TLS sessions with targets, for resumption. Resumption skips the check of the certificate (CVE-2026-48934,
+ * CVE-2026-58040, CVE-2026-56850), so a session is kept only after a handshake that checked it, is offered
+ * only under the settings and to the name of that handshake, and its certificate is checked again both when
+ * it is offered and when it is resumed.
  *
- * The sessions belong to the options object of an upstream, which a reload replaces: a reload forgets them all.
+ * The sessions belong to the options object of an upstream, which a reload replaces: a reload forgets them
+ * all.
  */
 
 import type { X509Certificate } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { checkServerIdentity, type TLSSocket } from 'node:tls'
 
-/** Milliseconds from the full handshake in which its session may be resumed: a replaced certificate is seen after that. */
+/** Milliseconds in which a session is resumed: after them, a replaced certificate is seen. */
 const MAX_AGE = 5 * 60 * 1000
 /** Sessions of an upstream: one of each target, the oldest goes first. */
 const MAX_SESSIONS = 256
@@ -88,7 +90,7 @@ export class TargetSessions {
       this.#shown(certificate)
       return { certificate, since: performance.now() }
     }
-    // After a resumption Node.js does not know the certificate: it is that of the session.
+    // After a resumption, Node.js does not report the certificate: the session has it.
     const offered = this.#offered
     return offered !== null && this.#isValid(offered.certificate) ? offered : null
   }

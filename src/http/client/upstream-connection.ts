@@ -1,6 +1,6 @@
 /**
- * One HTTP/1.1 connection to a target. It carries one request at a time without pipelining, so a response always
- * belongs to the current request. The connection is reused; any bytes between two requests close it.
+ * One HTTP/1.1 connection to a target. It carries one request at a time without pipelining, so a response
+ * always belongs to the current request. The connection is reused; any bytes between two requests close it.
  */
 
 import type { Socket } from 'node:net'
@@ -8,7 +8,8 @@ import { TLSSocket } from 'node:tls'
 import { performance } from 'node:perf_hooks'
 import { Deadlines, type Timed } from '../../lib/deadlines.ts'
 import { resetTls } from '../../lib/node-internals.ts'
-import { MessageParser, type MessageSink } from '../wire/message-parser.ts'
+import { MessageParser } from '../wire/message-parser.ts'
+import type { MessageSink } from '../wire/message-grammar.ts'
 import { openSocket, connectEvent } from './connector.ts'
 import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
 import {
@@ -25,8 +26,8 @@ import { requestHead, writeBody } from './request-writer.ts'
 import type { RequestSlot } from './slot-eviction.ts'
 
 /**
- * One read buffer for all connections: the parser copies what it retains. It holds more than the 64 KiB of the largest
- * packet of a local upstream, so that a response of that size arrives in one read.
+ * One read buffer for all connections: the parser copies what it retains. It holds more than the 64 KiB of
+ * the largest packet of a local upstream, so that a response of that size arrives in one read.
  */
 const buffer = Buffer.allocUnsafeSlow(128 * 1024)
 
@@ -69,7 +70,7 @@ export class UpstreamConnection
   #responseStarted = false
   /** The response head is received, its end is not. */
   #inResponseBody = false
-  /** From the head of the current response, see {@link ParsedResponseHead}. */
+  /** Whether the current response permits reuse, and its timeout: see {@link ParsedResponseHead}. */
   #keepAlive = false
   #keepAliveSeconds = 0
   #used = false
@@ -78,7 +79,7 @@ export class UpstreamConnection
   readonly #connectTimer: NodeJS.Timeout
   /** Monotonic ms: the response body must make progress by then. Each part moves it. */
   deadline = 0
-  /** The index among the deadlines; -1: the response body waits for nothing, or has not begun. */
+  /** The index among the deadlines; -1 if no response body is awaited. */
   index = -1
 
   constructor(settings: ConnectionSettings, owner: ConnectionOwner) {
@@ -129,8 +130,8 @@ export class UpstreamConnection
     this.#bytesAtBegin = this.#bytesMoved
     this.#writing = request.body !== null
     if (!this.#writing || !this.#used) return this.#begin(request, receiver)
-    // A reused connection may be closed without notice yet. A request with a body waits until pending events are
-    // processed, as it cannot be repeated.
+    // A reused connection may be closed without notice yet. A request with a body waits until pending events
+    // are processed, as it cannot be repeated.
     this.#reserved = { request, receiver }
     setImmediate(beginReserved, this)
   }
@@ -144,7 +145,7 @@ export class UpstreamConnection
   #begin(request: UpstreamRequest, receiver: ResponseReceiver): void {
     if (!receiver.connected(this)) {
       this.#finishUpload()
-      // Deferred: thousands of waiting requests behind this one may be cancelled too.
+      // Deferred, as thousands of requests that wait after this one may be cancelled too.
       return process.nextTick(offer, this)
     }
     this.receiver = receiver
@@ -270,7 +271,10 @@ export class UpstreamConnection
     this.close(new ConnectionLost('the connection is not reusable', '', true))
   }
 
-  /** @param seconds as announced by the upstream; 0 if not @returns ms */
+  /**
+   * @param seconds as announced by the upstream; 0 if not
+   * @returns ms
+   */
   #keepAliveMs(seconds: number): number {
     const { keepAlive, keepAliveMax } = this.#settings
     return seconds === 0 ? keepAlive : Math.min(Math.max(seconds * 1000 - KEEP_ALIVE_MARGIN, 0), keepAliveMax)
@@ -301,8 +305,9 @@ export class UpstreamConnection
   }
 
   /**
-   * Offers the connection for the next request once all received bytes are processed. Over TLS, or if the buffer was
-   * full, one read may arrive in several calls. The next request would take the rest for its response.
+   * Offers the connection for the next request once all received bytes are processed. Over TLS, or if the
+   * buffer was full, one read may arrive in several calls. The next request would take the rest for its
+   * response.
    */
   #waitUntilRead(full: boolean): void {
     if (this.#settings.tls === null && !full) this.offer()
@@ -310,14 +315,16 @@ export class UpstreamConnection
   }
 
   #connectionError(error: NodeJS.ErrnoException): Error {
-    // A TLS error on a new connection: the peer speaks no TLS, or refuses the handshake. It is not a closed connection.
+    // A TLS error on a new connection: the peer speaks no TLS, or refuses the handshake. It is not a closed
+    // connection.
     if (!this.#used && !('syscall' in error)) return error
     return new ConnectionLost(error.message, error.code ?? '', this.#used, error)
   }
 
   /**
-   * The upstream has ended its side. Over TLS, Node.js does not tell a close_notify from a FIN, which an attacker on
-   * the network path can forge. Only a body that is delimited by the end of the connection can be truncated so.
+   * The upstream has ended its side. Over TLS, Node.js does not tell a close_notify from a FIN, which an
+   * attacker on the network path can forge. Only a body that is delimited by the end of the connection can be
+   * truncated so.
    */
   #upstreamEnded(): void {
     if (!this.#closed) this.#parser.close()
@@ -347,8 +354,9 @@ function beginReserved(connection: UpstreamConnection): void {
 }
 
 /**
- * Closes a connection by RST at once: unsent bytes are dropped, and TLS sends no close_notify. An upstream may take a FIN
- * inside a request for its end: WSGI servers of Python then run the application with a truncated body.
+ * Closes a connection by RST at once: unsent bytes are dropped, and TLS sends no close_notify. An upstream
+ * may take a FIN inside a request for its end: WSGI servers of Python then run the application with a
+ * truncated body.
  */
 function reset(socket: Socket): void {
   if (socket instanceof TLSSocket) resetTls(socket)

@@ -1,6 +1,6 @@
 /**
- * A request to a target and the events of its response: the interface between the proxy and the connections to a
- * target.
+ * A request to a target and the events of its response: the interface between the proxy and the connections
+ * to a target.
  */
 
 import type { Readable } from 'node:stream'
@@ -8,8 +8,8 @@ import type { FieldLines } from '../wire/field-lines.ts'
 import type { FieldTable } from '../wire/field-table.ts'
 
 /**
- * The owner of a request, as of a ledger: the tenant, '' for a public route; and the user, or the network of an unauthenticated
- * client. Slots at a target are shared among tenants, and among the callers of a tenant.
+ * The owner of a request, as of a ledger: the tenant, '' for a public route; and the user, or the network of
+ * an unauthenticated client. Slots at a target are shared among tenants, and among the callers of a tenant.
  */
 export type RequestOwner = readonly [tenant: string, caller: string]
 
@@ -17,16 +17,17 @@ export interface UpstreamRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string
-  /** In order; without Host and without framing fields. */
+  /** The header lines in order, without Host and framing fields. */
   readonly headers: readonly FieldLines[]
   /** The Host of the client if it is passed on; null for the authority of the target. */
   readonly host: string | null
-  /** null without a body. `complete`: the whole body has arrived from the client, read or unread. */
+  /** The body, or null. `complete`: the whole body has arrived from the client, read or unread. */
   readonly body: (Readable & { readonly complete?: boolean }) | null
   /** The body length in bytes; Infinity for chunked; null to announce none. */
   readonly length: number | null
   /**
-   * A call of gRPC: its bodies may be streams that answer each other, so that a byte of either is progress of both.
+   * A call of gRPC: its bodies may be streams that answer each other, so that a byte of either is progress of
+   * both.
    */
   readonly grpc?: boolean
 }
@@ -74,7 +75,8 @@ export interface ResponseReceiver {
 /** The connection was closed or reset, or could not be opened. */
 export class ConnectionLost extends Error {
   /**
-   * The connection had carried a response before. Servers close idle connections, so this is no fault of the target.
+   * The connection had carried a response before. Servers close idle connections, so this is no fault of the
+   * target.
    */
   readonly afterUse: boolean
   readonly code: string
@@ -106,12 +108,13 @@ export class NoHttp2 extends ProtocolError {
 }
 
 /**
- * The target has not processed the request (RFC 9113, sections 6.8 and 8.7): it reset the stream with REFUSED_STREAM, or
- * closes the connection, and the stream is none of those that it still serves. The request may be sent again.
+ * The target has not processed the request (RFC 9113, sections 6.8 and 8.7): it reset the stream with
+ * REFUSED_STREAM, or closes the connection, and the stream is none of those that it still serves. The request
+ * may be sent again.
  */
 export class Unprocessed extends Error {
   readonly code = 'UPSTREAM_UNPROCESSED'
-  /** The connection is being closed: an event of operation, without a message about the load of the target. */
+  /** The connection is being closed: an event of operation, which says nothing about the target's load. */
   readonly goingAway: boolean
   /** Nothing of the request body is taken, so that the whole request can be sent again. */
   readonly intact: boolean

@@ -1,6 +1,6 @@
 /**
- * One request on a connection of HTTP/2, and its response. The states of RFC 9113, section 5.1, are those of the session;
- * this class checks the message: its sections, their order, and its length.
+ * One request on a connection of HTTP/2, and its response. The session keeps the states of RFC 9113, section
+ * 5.1; this class checks the message: its sections, their order, and its length.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -24,7 +24,11 @@ export interface UpstreamStreamOwner {
   open(request: UpstreamRequest, stream: UpstreamStream): Http2Stream
   /** The stream has ended: another request may take its place. */
   streamEnded(stream: UpstreamStream): void
-  /** Ends the stream before its peer does. It gets no further event. @param code of RST_STREAM */
+  /**
+   * Ends the stream before its peer does. It gets no further event.
+   *
+   * @param code of RST_STREAM
+   */
   giveUp(stream: Http2Stream, code: number): void
   /** The upload slot is free: the body is completely written, or never will be. */
   uploadFinished(): void

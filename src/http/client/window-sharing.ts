@@ -1,8 +1,8 @@
 /**
- * The window of an HTTP/2 connection to a target is shared by the bodies of all its requests. A target that returns it as
- * its handlers read (Go, hyper) lets bodies that are not read keep it. So a caller takes at most 2/3 of the window, and a
- * tenant 4/5, each as a multiple of what is left. Where it is used up nevertheless, the unread bodies of the owner that holds
- * the most of it are ended for those that wait.
+ * The window of an HTTP/2 connection to a target is shared by the bodies of all its requests. A target that
+ * returns it as its handlers read (Go, hyper) lets bodies that are not read keep it. So a caller takes at
+ * most 2/3 of the window, and a tenant 4/5, each as a multiple of what is left. Where it is used up
+ * nevertheless, the unread bodies of the owner that holds the most of it are ended for those that wait.
  */
 
 import { type Entry, Ledger } from '../../lib/ledger.ts'

@@ -1,6 +1,6 @@
 /**
- * A client connection: its HTTP state and its place among all connections. When there are too many, that state
- * decides which one is evicted.
+ * A client connection: its HTTP state and its place among all connections. When there are too many, that
+ * state decides which one is evicted.
  */
 
 import type { Socket } from 'node:net'
@@ -23,7 +23,9 @@ export interface ClientConnectionOwner {
   requestReceived(connection: ClientConnection, request: ClientRequest, response: ClientResponse): Exchange
   /** Whether the connection leaves HTTP with this request: `upgraded` then takes it over. */
   acceptsUpgrade(request: ClientRequest): boolean
-  /** @param rest bytes that arrived in the same read after the handshake. No one else listens to the socket */
+  /**
+   * @param rest bytes that arrived in the same read after the handshake. No one else listens to the socket
+   */
   upgraded(connection: ClientConnection, request: ClientRequest, rest: Buffer): void
   /** The response is sent, or the connection is closed. */
   exchangeEnded(exchange: Exchange): void
@@ -35,7 +37,9 @@ export interface ClientConnectionOwner {
   malformed(connection: ClientConnection, fault: MalformedRequest): void
   /** A request of an HTTP/2 connection has no readable head. The connection goes on. */
   malformedStream(connection: ClientConnection, fault: MalformedRequest, respond: RespondUnparsed): void
-  /** An HTTP/2 connection is over because of its client. GOAWAY is written, and the connection is to be closed. */
+  /**
+   * An HTTP/2 connection ends because of its client. GOAWAY is written, and the connection is closed next.
+   */
   sessionFailed(connection: ClientConnection, error: Http2Error): void
   /** The last response is sent, and the client may still be sending, or have read less than that. */
   linger(connection: ClientConnection): void
@@ -50,13 +54,13 @@ interface HttpSide {
 }
 
 export interface Http1Side extends HttpSide {
-  /** In progress: its response is not sent, or its body is not read to the end. */
+  /** The request in progress: its response is not sent, or its body is not read to the end. */
   readonly request: ClientRequest | null
   /** Received bytes are not parsed yet: they may hold a request. */
   readonly hasUnreadBytes: boolean
   /**
-   * Drops pipelined bytes if they are most of the buffered bytes and no body needs them. The current response is then
-   * the last: pipelined requests are neither read nor answered.
+   * Drops pipelined bytes if they are most of the buffered bytes and no body needs them. The current response
+   * is then the last: pipelined requests are neither read nor answered.
    *
    * @returns false if nothing could be dropped
    */
@@ -65,22 +69,33 @@ export interface Http1Side extends HttpSide {
 
 export interface Http2Side extends HttpSide {
   readonly exchanges: Exchange[]
-  /** Closes the connection between requests. What a client does not read may wait for a limited time alone. */
+  /** Closes the connection between requests. What a client does not read waits for a limited time. */
   closeIdle(): void
-  /** Asks the client for no more requests (RFC 9113, section 6.8). @param soon later ones are refused */
+  /**
+   * Asks the client for no more requests (RFC 9113, section 6.8).
+   *
+   * @param soon later ones are refused
+   */
   drain(soon: boolean): void
   /** Ends the connection, as it is late or holds too much. */
   refuse(message: string): void
-  /** @returns whether the frame or field block that is arriving takes longer than `ms`: it holds up all other streams */
+  /**
+   * @returns whether the frame or field block that is arriving takes longer than `ms`: it holds up all other
+   *   streams
+   */
   isLate(now: number, ms: number): boolean
-  /** Gives up requests whose clients have stalled for this long. @param now monotonic ms */
+  /**
+   * Gives up requests whose clients have stalled for this long.
+   *
+   * @param now monotonic ms
+   */
   closeStalled(now: number, forMs: number): void
   /** Every request waits for the client, and has for this long. */
   isSlow(now: number, forMs: number): boolean
 }
 
 export class ClientConnection implements Queued<ClientConnection> {
-  /** With TLS: that of the decrypted bytes, from the end of the handshake on. */
+  /** The socket. With TLS, the socket of the decrypted bytes from the end of the handshake on. */
   socket: Socket
   readonly owner: ClientConnectionOwner
   /** One of them, once requests are parsed. Before that, a PROXY header or a TLS handshake may be due. */
@@ -93,7 +108,7 @@ export class ClientConnection implements Queued<ClientConnection> {
   queue: Queue<ClientConnection> | null = null
   previous: ClientConnection | null = null
   next: ClientConnection | null = null
-  /** In the account of its address; null if the address does not identify the client. */
+  /** The entry in the account of its address; null if the address does not identify the client. */
   entry: Entry<ClientConnection> | null = null
   /** Monotonic ms, approximate: the time of its arrival in the queue. */
   queuedAt = 0
@@ -105,7 +120,7 @@ export class ClientConnection implements Queued<ClientConnection> {
   index = -1
   /** The connection has left HTTP for a protocol with limits of its own. */
   isUpgraded = false
-  /** Response bytes that the client has taken, and the monotonic ms since when it takes none; see `eviction.ts`. */
+  /** The response bytes that the client has taken, and the monotonic ms since which it takes none. */
   bytesTaken = 0
   stalledSince = Infinity
 
@@ -163,7 +178,11 @@ export class ClientConnection implements Queued<ClientConnection> {
     if (exchange !== null) this.owner.exchangeEnded(exchange)
   }
 
-  /** The last response is sent. @param unread the client may still be sending, or has not read what was sent before */
+  /**
+   * The last response is sent.
+   *
+   * @param unread the client may still be sending, or has not read what was sent before
+   */
   closing(unread: boolean): void {
     if (unread) this.owner.linger(this)
     else this.socket.destroySoon()

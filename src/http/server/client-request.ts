@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import type { HeaderSection } from '../wire/header-section.ts'
-import { CHUNKED } from '../wire/message-parser.ts'
+import { CHUNKED } from '../wire/message-grammar.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
 
 /** Receives the body. */
@@ -33,7 +33,7 @@ export class ClientRequest {
   readonly url: string
   /** The minor version of HTTP/1; 1 for HTTP/2. */
   readonly minor: 0 | 1
-  /** It came over HTTP/2, whose fields read like those of HTTP/1.1 here. */
+  /** Whether the request came over HTTP/2. Its fields are in the form of HTTP/1.1. */
   readonly http2: boolean
   readonly section: HeaderSection
   /** The number of Host fields, and the value of the first; null without one. */
@@ -49,11 +49,11 @@ export class ClientRequest {
   complete: boolean
   /** Reading is stopped because the sink is busy, or because there is no sink yet. */
   paused: boolean
-  /** Bytes of the body that wait in memory for their reader, apart from those that the connection holds itself. */
+  /** Bytes of the body that wait in memory for their reader, except for those that the connection holds. */
   heldBytes = 0
   readonly #flow: BodyFlow
   #sink: BodySink | null = null
-  /** Body parts that arrived with the head, until a sink takes them. Null from then on, and without a body. */
+  /** Body parts that arrived with the head, until a sink takes them; then, and without a body, null. */
   #buffered: Buffer[] | null
 
   constructor(head: RequestHead, flow: BodyFlow) {
@@ -84,7 +84,7 @@ export class ClientRequest {
     return this.#flow.socket
   }
 
-  /** Sets the receiver of the body; null discards it. Before the first call only a few reads' worth is buffered. */
+  /** Sets the receiver of the body; null discards it. Before that, a few reads' worth is buffered. */
   deliver(sink: BodySink | null): void {
     this.#sink = sink
     if (this.#buffered !== null) this.#deliverBuffered(this.#buffered)

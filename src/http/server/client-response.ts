@@ -1,4 +1,7 @@
-/** The response to a client, whatever version of HTTP carries it. A fault in the head is thrown before any byte is written. */
+/**
+ * The response to a client, whatever version of HTTP carries it. A fault in the head is thrown before any
+ * byte is written.
+ */
 
 import type { FieldLines } from '../wire/field-lines.ts'
 import { ResponseFields } from '../wire/response-fields.ts'
@@ -40,10 +43,16 @@ export abstract class ClientResponse {
     this.#listeners.push(watch)
   }
 
-  /** Bytes of this response that the operating system has not accepted yet; over HTTP/1.1 with the memory that their writes take. */
+  /**
+   * Bytes of this response that the operating system has not accepted yet; over HTTP/1.1 with the memory that
+   * their writes take.
+   */
   abstract get writableLength(): number
 
-  /** The connection holds so many unsent bytes, of this response or of others, that only what has to be written may be added. */
+  /**
+   * The connection holds so many unsent bytes, of this response or of others, that only what has to be
+   * written may be added.
+   */
   abstract get congested(): boolean
 
   /**
@@ -55,7 +64,7 @@ export abstract class ClientResponse {
    */
   abstract writeHead(status: number, fields: ResponseFields, phrase?: string | null, extra?: FieldLines): void
 
-  /** Writes an interim (1xx) response before the head (RFC 9110, section 15.2). Throws as `writeHead` does. */
+  /** Writes an interim (1xx) response before the head (RFC 9110, section 15.2). Throws like `writeHead`. */
   abstract writeInformation(status: number, fields: ResponseFields): void
 
   writeContinue(): void {
@@ -81,7 +90,8 @@ export abstract class ClientResponse {
   abstract abort(): void
 
   /**
-   * Counts body bytes. Bytes beyond the announced length would be taken for the next response: the response is given up.
+   * Counts body bytes. Bytes beyond the announced length would be taken for the next response: the response
+   * is given up.
    *
    * @returns whether to write them
    */
@@ -112,12 +122,16 @@ export abstract class ClientResponse {
 }
 
 /**
- * How the end of a body is known. `none`: the response has no body, whatever its Content-Length says. `open`: as the version
- * of HTTP has it; in HTTP/1 `chunked` or `until-close`.
+ * How the end of a body is known. `none`: the response has no body, whatever its Content-Length says. `open`:
+ * as the version of HTTP has it; in HTTP/1 `chunked` or `until-close`.
  */
 export type BodyFraming = 'none' | 'length' | 'open' | 'chunked' | 'until-close'
 
-/** RFC 9110, section 6.4.1. @param length the value of Content-Length; null without one */
+/**
+ * RFC 9110, section 6.4.1.
+ *
+ * @param length the value of Content-Length; null without one
+ */
 export function bodyFraming(method: string, status: number, length: string | null): BodyFraming {
   if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return 'none'
   return length === null ? 'open' : 'length'

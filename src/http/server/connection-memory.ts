@@ -1,8 +1,8 @@
 /**
- * The bound on message bytes that all client connections buffer: partial heads, heads of requests in flight where they are
- * large (over HTTP/2 those of a connection together), pipelined requests, bodies that wait for their reader, and responses
- * that clients have not read. Beyond it, connections give up what they hold: those of the address that holds the most
- * first, the largest of an address first.
+ * The bound on message bytes that all client connections buffer: partial heads, heads of requests in flight
+ * where they are large (over HTTP/2 all of a connection together), pipelined requests, bodies that wait for
+ * their reader, and responses that clients have not read. Beyond it, connections give up what they hold:
+ * connections of the address that holds the most first, the largest of an address first.
  */
 
 import { InFlight } from '../../lib/in-flight.ts'
@@ -21,7 +21,8 @@ export class ConnectionMemory {
 
   /**
    * @param limit bytes
-   * @param release makes the connection drop its buffered bytes, or closes it; the change is reported by `update`
+   * @param release makes the connection drop its buffered bytes, or closes it; the change is reported by
+   *   `update`
    */
   constructor(limit: number, release: (holder: ClientConnection) => void) {
     this.#limit = limit

@@ -1,6 +1,6 @@
 /**
- * All client connections by state, and the eviction of one when there are too many: a connection without a request must
- * not keep out one with a request.
+ * All client connections by state, and the eviction of one when there are too many: a connection without a
+ * request must not keep out one with a request.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -11,7 +11,8 @@ import { Ledger } from '../../lib/ledger.ts'
 import { Queue } from '../../lib/queue.ts'
 
 /**
- * `opening`: no complete header section yet. `active`: a request in flight. `idle`: kept alive for the next request.
+ * `opening`: no complete header section yet. `active`: a request in flight. `idle`: kept alive for the next
+ * request.
  */
 export type ConnectionState = 'opening' | 'active' | 'idle'
 
@@ -25,10 +26,11 @@ export class Connections {
     opening: new Queue(),
     active: new Queue(),
     idle: new Queue(),
-    // Kept alive, with a part of the next header section. Reported as idle, but evicted later than the idle ones.
+    // Kept alive, with a part of the next header section. Reported as idle, but evicted later than the idle
+    // ones.
     returning: new Queue(),
   }
-  /** By client address, if it identifies the client. */
+  /** The connections by client address, if it identifies the client. */
   readonly #addresses = new Ledger<ClientConnection>()
   readonly #eviction: Eviction
   #bounds: Bounds
@@ -69,7 +71,11 @@ export class Connections {
     return null
   }
 
-  /** Sets the client address of an admitted connection. @returns whether the bound of the address admits it */
+  /**
+   * Sets the client address of an admitted connection.
+   *
+   * @returns whether the bound of the address admits it
+   */
   identify(connection: ClientConnection, address: string | null): boolean {
     if (!this.#admits(address)) return false
     this.#enter(connection, address)
@@ -134,8 +140,8 @@ export class Connections {
   }
 
   /**
-   * Closes connections that wait for a request and have received nothing of it for this long. One with a part of a
-   * header section keeps the time of a header section.
+   * Closes connections that wait for a request and have received nothing of it for this long. One with a part
+   * of a header section keeps the time of a header section.
    */
   closeIdle(forMs: number): void {
     const now = performance.now()
@@ -143,7 +149,7 @@ export class Connections {
       if (connection.awaitsRequest && now - connection.queuedAt >= forMs) connection.closeIdle()
   }
 
-  /** From now on, idle times are exact. */
+  /** Makes idle times exact. */
   startClock(): void {
     this.#exactTimes = true
     const now = performance.now()
@@ -181,8 +187,8 @@ export class Connections {
   }
 
   /**
-   * Closes connections whose client has read nothing of its response for this long. This covers responses of the
-   * gateway itself, and responses whose upstream has finished. Called about once a second.
+   * Closes connections whose client has read nothing of its response for this long. This covers responses of
+   * the gateway itself, and responses whose upstream has finished. Called about once a second.
    */
   closeStalled(forMs: number): void {
     const now = performance.now()
@@ -193,7 +199,10 @@ export class Connections {
     }
   }
 
-  /** Ends HTTP/2 connections that hold up their streams by a frame or a field block for this long. Called about once a second. */
+  /**
+   * Ends HTTP/2 connections that hold up their streams by a frame or a field block for this long. Called
+   * about once a second.
+   */
   closeLateBlocks(forMs: number): void {
     const now = performance.now()
     for (const { http2 } of this.#queues.active.all())

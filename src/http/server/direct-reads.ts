@@ -1,14 +1,17 @@
 /**
- * Passes received bytes to the parser without the queue of the stream, and reads them into one buffer of all connections.
+ * Passes received bytes to the parser without the queue of the stream, and reads them into one buffer of all
+ * connections.
  *
- * After each read, Node.js schedules a tick that checks for room in that queue, which takes 6 to 13 % of the CPU of a
- * request. It also allocates 64 KiB for each read and shrinks them to the bytes that arrived: without that, 7 % less CPU
- * in mixed traffic. `net.connect` has an option for a buffer of the caller (`onread`). Sockets of a server take one by
- * the same fields (`lib/node-internals.ts`). Over TLS the socket allocates as usual.
+ * After each read, Node.js schedules a tick that checks for room in that queue, which takes 6 to 13 % of the
+ * CPU of a request. It also allocates 64 KiB for each read and shrinks them to the bytes that arrived:
+ * without that, 7 % less CPU in mixed traffic. `net.connect` has an option for a buffer of the caller
+ * (`onread`). Sockets of a server take one by the same fields (`lib/node-internals.ts`). Over TLS the socket
+ * allocates as usual.
  *
- * A chunk bypasses the queue only while the stream flows and its queue is empty; otherwise the stream works as usual. The
- * stream regards its last `_read` call as pending, which is true while the socket is read. Reading stops when the stream's
- * own `push` returns false, or when `take` does; in the second case `more` must be called.
+ * A chunk bypasses the queue only while the stream flows and its queue is empty; otherwise the stream works
+ * as usual. The stream regards its last `_read` call as pending, which is true while the socket is read.
+ * Reading stops when the stream's own `push` returns false, or when `take` does; in the second case `more`
+ * must be called.
  */
 
 import type { Socket } from 'node:net'
@@ -28,8 +31,8 @@ export const READ_BYTES = 64 * 1024
 const shared = Buffer.allocUnsafeSlow(READ_BYTES)
 
 /**
- * @param take receives chunks in place of the `data` listeners, and owns them. A listener is still required: it makes the
- *   stream flow, and receives queued chunks. `take` returns false to stop reading for now.
+ * @param take receives chunks in place of the `data` listeners, and owns them. A listener is still required:
+ *   it makes the stream flow, and receives queued chunks. `take` returns false to stop reading for now.
  */
 export function readDirectly(socket: Socket, take: (chunk: Buffer) => boolean): DirectReads {
   const push = socket.push

@@ -7,9 +7,10 @@ import type { ClientResponse, ResponseListener } from './client-response.ts'
 const DISCARD_TIME = 5_000
 
 /**
- * Reads and discards the rest of a body. Exactly the body is consumed, so no byte of it becomes the next request. A
- * client that is still sending can read its response: an immediate close would reset the connection (RFC 9112, section
- * 9.6). If the rest does not arrive in time, a lingering close follows (`lingering-close.ts`).
+ * Reads and discards the rest of a body. Exactly the body is consumed, so no byte of it becomes the next
+ * request. A client that is still sending can read its response: an immediate close would reset the
+ * connection (RFC 9112, section 9.6). If the rest does not arrive in time, a lingering close follows
+ * (`lingering-close.ts`).
  *
  * @param allowed bytes that may still arrive
  */

@@ -1,6 +1,6 @@
 /**
- * Selects the connection to evict when there are too many: first one that waits for a request, then one with a slow
- * client; in both groups one of the address with the most connections.
+ * Selects the connection to evict when there are too many: first one that waits for a request, then one with
+ * a slow client; in both groups one of the address with the most connections.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -9,8 +9,8 @@ import type { Queue } from '../../lib/queue.ts'
 import type { ClientConnection } from './client-connection.ts'
 
 /**
- * `slow`: active, and only waiting for its client. `active`: its address has many more connections than the address of
- * the new one.
+ * `slow`: active, and only waiting for its client. `active`: its address has many more connections than the
+ * address of the new one.
  */
 export type Evicted = 'idle' | 'opening' | 'slow' | 'active'
 
@@ -22,7 +22,7 @@ const HEAD_GRACE = 1000
 const ATTACK_SHARE = 1 / 8
 /** An address below this share of all connections keeps its active connections. */
 const LARGE_SHARE = 1 / 16
-/** An address with at most this multiple of the connections of the new one's address keeps its active connections. */
+/** An address with at most this multiple of the new one's connections keeps its active connections. */
 const LARGE_RATIO = 2
 
 /** Connections of one address that one search inspects; the next search begins with others. */
@@ -68,7 +68,11 @@ export class Eviction {
     return victim !== null && this.#evict(victim)
   }
 
-  /** Evicts a connection of this address that waits for a request. @returns whether there was one */
+  /**
+   * Evicts a connection of this address that waits for a request.
+   *
+   * @returns whether there was one
+   */
   evictOneOf(account: Account<ClientConnection>): boolean {
     const { idle, opening, returning } = this.#queues
     const before = performance.now() - HEAD_GRACE
@@ -135,7 +139,11 @@ function sizeOf({ entry }: ClientConnection): number {
   return entry?.queue?.size ?? 1
 }
 
-/** Searches the next connections of this address. @returns null if none of them is accepted */
+/**
+ * Searches the next connections of this address.
+ *
+ * @returns null if none of them is accepted
+ */
 function find(
   account: Account<ClientConnection>,
   accepts: (connection: ClientConnection) => boolean,
@@ -161,8 +169,8 @@ interface Victim {
 }
 
 /**
- * Selects the victims of a queue: connections of the address with the most, the oldest first. Each search inspects the whole
- * queue, so it selects several victims, which are cached for a moment.
+ * Selects the victims of a queue: connections of the address with the most, the oldest first. Each search
+ * inspects the whole queue, so it selects several victims, which are cached for a moment.
  */
 class EvictionOrder {
   readonly #queue: Queue<ClientConnection>
@@ -185,7 +193,8 @@ class EvictionOrder {
     if (cached !== null) return cached
     this.#scannedAt = now
     const candidates: ClientConnection[] = []
-    // In order of arrival: the search ends at the first later one, because each refused connection repeats it.
+    // In order of arrival: the search ends at the first later one, because each refused connection repeats
+    // it.
     for (let each = this.#queue.first; each !== null && each.queuedAt <= before; each = each.next) {
       // One with unread bytes is exempt: they may hold a request, and its sender could not learn its fate.
       if (!each.hasUnreadBytes) candidates.push(each)
@@ -208,8 +217,8 @@ class EvictionOrder {
 }
 
 /**
- * Selects the oldest ones so that the addresses with the most connections shrink to one level; the oldest ones of all if
- * no address has more than one.
+ * Selects the oldest ones so that the addresses with the most connections shrink to one level; the oldest
+ * ones of all if no address has more than one.
  *
  * @param count approximate; at least one victim if there is any candidate
  */
@@ -241,11 +250,11 @@ const MIN_RATE = 1024
 export function updateStall(connection: ClientConnection, now: number): number {
   const { socket } = connection
   const buffered = socket.writableLength
-  const taken = socket.bytesWritten - buffered
+  const bytes = socket.bytesWritten - buffered
   if (buffered === 0) connection.stalledSince = Infinity
-  else if (connection.stalledSince === Infinity || taken !== connection.bytesTaken)
+  else if (connection.stalledSince === Infinity || bytes !== connection.bytesTaken)
     connection.stalledSince = now
-  connection.bytesTaken = taken
+  connection.bytesTaken = bytes
   return connection.stalledSince
 }
 

@@ -7,8 +7,9 @@ import type { ClientRequest } from './client-request.ts'
 import type { ClientResponse } from './client-response.ts'
 
 /**
- * A place in each exchange for what one mechanism keeps there, such as the trace of a request. Exchanges that the mechanism
- * does not concern have nothing in it. Only the owner of a slot writes it. Slots are made when modules are loaded.
+ * A place in each exchange for what one mechanism keeps there, such as the trace of a request. Exchanges that
+ * the mechanism does not concern have nothing in it. Only the owner of a slot writes it. Slots are made when
+ * modules are loaded.
  */
 export class Slot<V> {
   static readonly #empty: undefined[] = []
@@ -30,21 +31,24 @@ export class Slot<V> {
 
 /** What every request has. All fields are initialized in a fixed order: one hidden class. */
 export class Exchange {
-  /** In an exchange of a question: the request that the other proxy asks about, once it is read. */
+  /** The request. If another proxy asks about a request, the latter takes its place once it is read. */
   request: ClientRequest
   readonly response: ClientResponse
-  /** In an exchange of a question over gRPC: the id of the asked request, once it is read. */
+  /**
+   * The id of the request. If another proxy asks over gRPC, the id of the request in question takes its place
+   * once it is read.
+   */
   id: string
   /** Monotonic ms. */
   readonly startedAt: number
   /**
-   * The client waits for `100 Continue` before it sends its body (RFC 9110, section 10.1.1), and has not received it
-   * yet.
+   * The client waits for `100 Continue` before it sends its body (RFC 9110, section 10.1.1), and has not
+   * received it yet.
    */
   expectsContinue: boolean
   /** A valid WebSocket handshake: the connection leaves HTTP and carries no further request. */
   handshake: boolean
-  /** Null before the decision. */
+  /** The evaluation; null before the decision. */
   evaluation: Evaluation | null = null
   /** The refusal of the gateway; null if an upstream or a handler responds. */
   refusal: Refusal | null = null
@@ -95,8 +99,9 @@ export class Exchange {
   }
 
   /**
-   * The evaluation, for stages that forward or serve. Throws if it denies the request: if a list lacks the stage that refuses
-   * such requests, or has it at the wrong place, the gateway answers 503 and forwards nothing.
+   * The evaluation, for stages that forward or serve. Throws if it denies the request: if a list lacks the
+   * stage that refuses such requests, or has it at the wrong place, the gateway answers 503 and forwards
+   * nothing.
    */
   get allowed(): Evaluation {
     const { evaluated } = this
@@ -104,7 +109,11 @@ export class Exchange {
     return evaluated
   }
 
-  /** Adds a field to the log line. @param name without characters that JSON escapes */
+  /**
+   * Adds a field to the log line.
+   *
+   * @param name without characters that JSON escapes
+   */
   note(name: string, value: unknown): void {
     this.logFields += `,"${name}":${JSON.stringify(value)}`
   }

@@ -3,7 +3,10 @@
 import { FieldLines } from '../wire/field-lines.ts'
 import { type Exchange, Slot } from './exchange.ts'
 
-/** `Access-Control-*`; see `Evaluation.cors`. Empty for a WebSocket, to which CORS does not apply. Owner: `stages/evaluate.ts`. */
+/**
+ * `Access-Control-*`; see `Evaluation.cors`. Empty for a WebSocket, to which CORS does not apply. Owner:
+ * `stages/evaluate.ts`.
+ */
 export const corsLines = new Slot<string>()
 
 /** What is left of the rate limits of the route; never ''. Owner: `stages/take-rate-limits.ts`. */
@@ -14,7 +17,7 @@ export function isLimited(exchange: Exchange): boolean {
   return rateLimitLines.get(exchange) !== undefined
 }
 
-/** The lines of the gateway in a response of the upstream, without those of CORS. */
+/** The lines that the gateway adds to a response of the upstream, except for CORS. */
 export function linesForUpstreamResponse(exchange: Exchange): FieldLines {
   const limits = rateLimitLines.get(exchange)
   return limits === undefined

@@ -8,7 +8,7 @@ export interface RelayedCall {
   abandon(): void
 }
 
-/** Filled once the response of the upstream is one of gRPC, to a client of gRPC. Owner: `proxy/forward.ts`. */
+/** Filled once the upstream's response to a client of gRPC is one of gRPC. Owner: `proxy/forward.ts`. */
 export const relayedCall = new Slot<RelayedCall>()
 
 /** The status of gRPC, from the upstream or the gateway. */

@@ -1,7 +1,7 @@
 /**
- * Refusals for clients of gRPC: HTTP 200 with `grpc-status` and `grpc-message` in place of a body (PROTOCOL-HTTP2.md of
- * gRPC, "Trailers-Only"). Clients over HTTP/1.1 get problem documents whatever their content type: gRPC needs HTTP/2, so
- * they are other programs, for which a 200 would be a success.
+ * Refusals for clients of gRPC: HTTP 200 with `grpc-status` and `grpc-message` in place of a body
+ * (PROTOCOL-HTTP2.md of gRPC, "Trailers-Only"). Clients over HTTP/1.1 get problem documents whatever their
+ * content type: gRPC needs HTTP/2, so they are other programs, for which a 200 would be a success.
  */
 
 import type { Refusal } from '../../model/errors.ts'
@@ -54,8 +54,8 @@ export function percentEncoded(text: string): string {
 const PERCENT = 0x25
 
 /**
- * Name, value, … of a refusal in the form of gRPC: trailers only. Caches would keep a 200 (RFC 9111, section 4.2.2), and give it to clients
- * that are not of gRPC.
+ * Name, value, … of a refusal in the form of gRPC: trailers only. Caches would keep a 200 (RFC 9111, section
+ * 4.2.2), and give it to clients that are not of gRPC.
  */
 export function grpcProblemFields(refusal: Refusal, requestId: string): string[] {
   const own = ['Cache-Control', 'no-store', 'X-Request-Id', requestId]

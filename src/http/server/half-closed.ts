@@ -1,10 +1,12 @@
 /**
- * Finds out whether a client that has ended its side still waits for its response. A FIN alone does not tell: a client that
- * has left sends the same. Its kernel answers further bytes with a reset, which the write after that reports.
+ * Finds out whether a client that has ended its side still waits for its response. A FIN alone does not tell:
+ * a client that has left sends the same. Its kernel answers further bytes with a reset, which the write after
+ * that reports.
  *
- * Before the response, there are bytes to send: 100 (Continue), which each client of HTTP/1.1 skips (RFC 9110, section 15.2).
- * A response that comes fast needs none. In a response there are no such bytes, so one that stands still is given up: early
- * where it had begun before the client ended its side, as clients that want a response end it right after their request.
+ * Before the response, there are bytes to send: 100 (Continue), which each client of HTTP/1.1 skips (RFC
+ * 9110, section 15.2). A response that comes fast needs none. In a response there are no such bytes, so one
+ * that stands still is given up: early where it had begun before the client ended its side, as clients that
+ * want a response end it right after their request.
  */
 
 import type { ClientRequest } from './client-request.ts'
@@ -23,7 +25,7 @@ export class HalfClosedClient {
   #checks = 0
   #timer: NodeJS.Timeout
   readonly #silence: number
-  /** Of the connection, at the last check; -1 before the response has begun. */
+  /** The bytes written on the connection at the last check; -1 before the response begins. */
   #bytesWritten: number
 
   constructor(request: ClientRequest, response: Http1Response) {

@@ -1,9 +1,10 @@
 /** Why a TLS handshake failed, in words of a fixed number, for metrics and log lines. */
 
 /**
- * `version`: an older version of TLS. `server_name`: no certificate has the name. `client_certificate`: missing or invalid.
- * `alpn`: no common protocol. `cipher`: no common cipher. `not_tls`: for example plain HTTP. `timeout`: not complete in
- * time. `client_alert`: the client refused, for example because it does not trust the certificate. `closed`: the client left.
+ * `version`: an older version of TLS. `server_name`: no certificate has the name. `client_certificate`:
+ * missing or invalid. `alpn`: no common protocol. `cipher`: no common cipher. `not_tls`: for example plain
+ * HTTP. `timeout`: not complete in time. `client_alert`: the client refused, for example because it does not
+ * trust the certificate. `closed`: the client left.
  */
 export type HandshakeReason =
   | 'version'

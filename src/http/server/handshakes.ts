@@ -7,7 +7,7 @@ import type { ListenerEvents } from './listener-options.ts'
 import { copyRemoteAddress } from './proxy-protocol.ts'
 import type { TlsAcceptor } from './tls-acceptor.ts'
 
-/** The time is that of the first header section, which includes the handshake. */
+/** The fault of a late handshake: the time of the first header section includes it. */
 const LATE: HandshakeFault = { reason: 'timeout', detail: 'limits.header_timeout' }
 
 const CLOSED: HandshakeFault = { reason: 'closed', detail: '' }
@@ -24,7 +24,8 @@ export class Handshakes {
 
   /**
    * @param listener its host and port, for log lines
-   * @param secured the connection has the socket of the decrypted bytes. Not called for a handshake that fails
+   * @param secured the connection has the socket of the decrypted bytes. Not called for a handshake that
+   *   fails
    */
   begin(
     connection: ClientConnection,
@@ -49,14 +50,18 @@ export class Handshakes {
         this.#events.handshakeCompleted(tls.getProtocol() ?? '', tls.isSessionReused())
         copyRemoteAddress(socket, tls)
         connection.socket = tls
-        // The bytes of the handshake are not those of a request.
+        // The bytes of the handshake do not count as a request.
         connection.bytesReadWhenIdle = 0
         secured(tls)
       },
     })
   }
 
-  /** Ends a handshake that takes too long. @returns false where none is in progress */
+  /**
+   * Ends a handshake that takes too long.
+   *
+   * @returns false where none is in progress
+   */
   end(connection: ClientConnection): boolean {
     const fail = this.#pending.get(connection)
     fail?.(LATE)

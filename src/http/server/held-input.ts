@@ -1,7 +1,7 @@
 /**
- * The bytes of messages that a connection of HTTP/1.1 holds in memory: received bytes that are not parsed yet, an incomplete
- * message, a large head while its request is in flight, the part of a body that waits for its reader, and a response that its
- * client does not read. Bytes that only pass do not count.
+ * The bytes of messages that a connection of HTTP/1.1 holds in memory: received bytes that are not parsed
+ * yet, an incomplete message, a large head while its request is in flight, the part of a body that waits for
+ * its reader, and a response that its client does not read. Bytes that only pass do not count.
  */
 
 import type { Socket } from 'node:net'
@@ -41,7 +41,7 @@ export class HeldInput {
     this.#writes = writes
   }
 
-  /** @param request in progress; null: there is none */
+  /** @param request the request in progress, or null */
   report(request: ClientRequest | null): void {
     if (this.#dropped) return
     const held = bytesOf(request)
@@ -54,14 +54,14 @@ export class HeldInput {
     )
   }
 
-  /** As `report`, where something was reported or there is something to report. */
+  /** Reports if something was reported before, or there is something to report. */
   reportAny(request: ClientRequest | null): void {
     if (this.#reported !== 0 || this.unparsed !== null) return this.report(request)
     const holds = request === null ? !this.#parser.atStart : bytesOf(request) > LARGE_REQUEST
     if (holds) this.report(request)
   }
 
-  /** As `report`, where something was reported: it may be less now. */
+  /** Reports if something was reported before: it may be less now. */
   reportLess(request: ClientRequest | null): void {
     if (this.#reported !== 0) this.report(request)
   }

@@ -1,7 +1,7 @@
 /**
- * The HTTP/1.1 side of a client connection: reads requests one at a time and writes their responses. The next request
- * is not parsed before the current response is sent, so a response always belongs to the current request. A few reads'
- * worth of pipelined bytes are buffered; then backpressure stops the client.
+ * The HTTP/1.1 side of a client connection: reads requests one at a time and writes their responses. The next
+ * request is not parsed before the current response is sent, so a response always belongs to the current
+ * request. A few reads' worth of pipelined bytes are buffered; then backpressure stops the client.
  */
 
 import type { Socket } from 'node:net'
@@ -9,7 +9,8 @@ import type { ClientConnection, Http1Side } from './client-connection.ts'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { Http1Response, type ResponseOwner } from './http1-response.ts'
 import { type DirectReads, READ_BYTES, readDirectly } from './direct-reads.ts'
-import { type Grammar, MessageParser, type MessageSink } from '../wire/message-parser.ts'
+import { MessageParser } from '../wire/message-parser.ts'
+import type { Grammar, MessageSink } from '../wire/message-grammar.ts'
 import { WriteQueue } from '../wire/write-queue.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
@@ -114,7 +115,7 @@ export class Http1Connection
       if (this.request === null) this.#defer()
       return this.#mayReadAhead(held.unparsed)
     }
-    // A body is parsed at once. So is a full read, which has more bytes behind it: they would be copied repeatedly.
+    // A body is parsed at once. So is a full read, as more bytes follow it, which would be copied repeatedly.
     if (this.request === null && !this.#parseDue) {
       this.#parseDue = true
       nextStage(parseScheduled, this)
@@ -135,7 +136,7 @@ export class Http1Connection
     if (this.#held.unparsed !== null) this.#parse()
   }
 
-  /** Received bytes may be parsed: not before the current response is sent, nor before a sink takes the body. */
+  /** Whether bytes may be parsed: the current response is sent, or a sink takes the body. */
   get #mayParse(): boolean {
     if (this.request === null) return !this.#afterRefusal
     return !(this.request.complete || this.request.paused)

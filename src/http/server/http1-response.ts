@@ -1,6 +1,6 @@
 /**
- * A response over HTTP/1.1 with framing of the gateway's own (RFC 9112, sections 4, 6 and 7). The head leaves in one write
- * with the first body bytes.
+ * A response over HTTP/1.1 with framing of the gateway's own (RFC 9112, sections 4, 6 and 7). The head leaves
+ * in one write with the first body bytes.
  */
 
 import type { Socket } from 'node:net'
@@ -145,7 +145,7 @@ export class Http1Response extends ClientResponse {
     this.#owner.socket.destroy()
   }
 
-  /** In HTTP/1.0 a plain close may end the body, so the connection is reset. */
+  /** Resets the connection: in HTTP/1.0, a plain close may end the body. */
   abort(): void {
     const { socket } = this.#owner
     // Node.js ignores a reset of a socket that is already ending.
@@ -166,7 +166,11 @@ function lastChunks(text: string, trailers: readonly string[]): string {
   return `${chunk}0\r\n${lines}\r\n`
 }
 
-/** RFC 9112, section 4. Throws if status or phrase is invalid. @param phrase null for the standard one */
+/**
+ * RFC 9112, section 4. Throws if status or phrase is invalid.
+ *
+ * @param phrase null for the standard one
+ */
 function statusLine(status: number, phrase: string | null): string {
   const standard = STATUS_CODES[status] ?? ''
   if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`invalid status ${status}`)
@@ -178,7 +182,11 @@ function statusLine(status: number, phrase: string | null): string {
 let keepAliveFor = NaN
 let keepAliveText = ''
 
-/** Cached, as the value changes at a reload only. @param seconds whole seconds */
+/**
+ * Cached, as the value changes at a reload only.
+ *
+ * @param seconds whole seconds
+ */
 function keepAliveLines(seconds: number): string {
   if (seconds !== keepAliveFor) {
     keepAliveFor = seconds
@@ -188,8 +196,8 @@ function keepAliveLines(seconds: number): string {
 }
 
 /**
- * The single response to a handshake, on a connection that leaves HTTP. Its end closes the connection; after a 101, the end
- * of the connection ends the response.
+ * The single response to a handshake, on a connection that leaves HTTP. Its end closes the connection; after
+ * a 101, the end of the connection ends the response.
  */
 export function handshakeResponse(request: ClientRequest): ClientResponse {
   const { socket } = request
@@ -209,7 +217,8 @@ export function handshakeResponse(request: ClientRequest): ClientResponse {
   socket.on('close', () => {
     if (!response.writableFinished) response.finish(false)
   })
-  // A client that ends its side before the response is complete does not want it. After a 101 the frames decide.
+  // A client that ends its side before the response is complete does not want it. After a 101 the frames
+  // decide.
   socket.on('end', () => {
     if (response.statusCode !== 101 && !response.ended) socket.destroy()
   })

@@ -20,9 +20,9 @@ const CONNECTION_WINDOW = 1024 * 1024
 const FIRST_STREAM = 1
 
 /**
- * Tells HTTP/2 with prior knowledge from HTTP/1.1 on one port, by the first bytes of a connection. Waits for as many bytes
- * as tell the version, and returns them to the socket. Calls back once, or never if the connection is closed before. The
- * caller sets the timeout.
+ * Tells HTTP/2 with prior knowledge from HTTP/1.1 on one port, by the first bytes of a connection. Waits for
+ * as many bytes as tell the version, and returns them to the socket. Calls back once, or never if the
+ * connection is closed before. The caller sets the timeout.
  */
 export function readPreface(socket: Socket, done: (isHttp2: boolean) => void): void {
   let bytes: Buffer = Buffer.alloc(0)
@@ -71,8 +71,8 @@ export function http2Settings(
 }
 
 /**
- * The refusal of a client that speaks HTTP/2 where the listener speaks HTTP/1.1 only: a response of HTTP/1.1 would be noise
- * to it. All that the connection sends: SETTINGS, the response to the first stream, GOAWAY.
+ * The refusal of a client that speaks HTTP/2 where the listener speaks HTTP/1.1 only: a response of HTTP/1.1
+ * would be noise to it. All that the connection sends: SETTINGS, the response to the first stream, GOAWAY.
  */
 export function http2Problem(refusal: Refusal, requestId: string): Buffer {
   const body = Buffer.from(problemBody(refusal, requestId))

@@ -1,4 +1,4 @@
-/** One request of an HTTP/2 connection, and its response. The events of its stream become events of a request. */
+/** One request of an HTTP/2 connection, and its response. Events of its stream become its own. */
 
 import type { Socket } from 'node:net'
 import { nextStage } from '../../lib/batched-stages.ts'
@@ -85,7 +85,7 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
     if (!this.response.destroyed) this.response.drained()
   }
 
-  /** The response is with the operating system. A client that still sends is told to stop (RFC 9113, section 8.1). */
+  /** The response has left. A client that still sends is told to stop (RFC 9113, section 8.1). */
   flushed(): void {
     if (this.response.writableFinished) return
     this.#end(true)
@@ -138,7 +138,10 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
     this.#owner.buffered()
   }
 
-  /** The monotonic ms since which the client neither sends nor reads what the gateway waits for; Infinity if it waits for nothing. */
+  /**
+   * The monotonic ms since which the client neither sends nor reads what the gateway waits for; Infinity if
+   * it waits for nothing.
+   */
   stalledSince(now: number): number {
     const { request, stream } = this
     return this.#progress.stalledSince(stream.isWaiting || (!request.complete && !request.paused), now)

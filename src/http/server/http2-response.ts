@@ -10,7 +10,7 @@ import { bodyFraming, ClientResponse, dateLine } from './client-response.ts'
 export interface Http2ResponseOwner {
   /** Bytes wait for the client. */
   responseBlocked(): void
-  /** The gateway has given the response up, perhaps while a listener of it runs: its stream reports nothing more. */
+  /** The gateway gives the response up, perhaps in a call of a listener. Its stream reports nothing more. */
   responseAborted(): void
 }
 

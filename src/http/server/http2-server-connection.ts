@@ -1,13 +1,15 @@
 /**
- * The HTTP/2 side of a client connection (RFC 9113): its streams become requests, as HTTP/1.1 has them. What the rules of
- * HTTP/2 say of frames is the session's; what they say of requests is in `wire/http2/request-list.ts`.
+ * The HTTP/2 side of a client connection (RFC 9113): its streams become requests, as HTTP/1.1 has them. What
+ * the rules of HTTP/2 say of frames is the session's; what they say of requests is in
+ * `wire/http2/request-list.ts`.
  */
 
 import type { Socket } from 'node:net'
 import type { DeferredQueue } from '../../lib/deferred-queue.ts'
 import { ENHANCE_YOUR_CALM, Http2Error } from '../wire/http2/http2-errors.ts'
 import { cutHead, isHead, requestHead, RequestListReader } from '../wire/http2/request-list.ts'
-import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
+import { Http2Session } from '../wire/http2/http2-session.ts'
+import type { SessionOwner } from '../wire/http2/session-owner.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { StreamTable } from '../wire/http2/stream-table.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
@@ -21,7 +23,10 @@ import { ReadTurns, type TurnReader } from './read-turns.ts'
 import type { ListenerSettings } from './listener-options.ts'
 import { writeStreamProblem } from './problem.ts'
 
-/** Held bytes are reported in steps of this many, rounded up from the first one on: small header sections and small writes cost no report. */
+/**
+ * Held bytes are reported in steps of this many, rounded up from the first one on: small header sections and
+ * small writes cost no report.
+ */
 const REPORT_STEP = 4096
 
 export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOwner, TurnReader {
@@ -158,7 +163,8 @@ export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOw
   }
 
   /**
-   * A request is in flight until its stream is closed and its response is with the operating system, or given up.
+   * A request is in flight until its stream is closed and its response is with the operating system, or given
+   * up.
    *
    * @returns whether that is so
    */

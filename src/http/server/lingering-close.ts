@@ -1,6 +1,6 @@
 /**
- * Lingering close: the end of a connection whose client may still be sending. A close with unread bytes resets the
- * connection, and the client may lose the last response (RFC 9112, section 9.6).
+ * Lingering close: the end of a connection whose client may still be sending. A close with unread bytes
+ * resets the connection, and the client may lose the last response (RFC 9112, section 9.6).
  */
 
 import type { Socket } from 'node:net'
@@ -10,7 +10,7 @@ import { Ledger } from '../../lib/ledger.ts'
 export interface LingeringLimits {
   /** The limit of lingering connections. Beyond it, the oldest one of the address with the most is closed. */
   readonly maxConnections: number
-  /** For all remaining bytes of the client, and between two reads. */
+  /** The time for all remaining bytes of the client, and the time between two reads. */
   readonly time: number
   readonly idle: number
 }
@@ -26,7 +26,7 @@ const SHUTDOWN_TIME = 1000
 
 export class LingeringConnections {
   #limits: LingeringLimits
-  /** By client address. */
+  /** The lingering connections by client address. */
   readonly #all = new Ledger<LingeringConnection>()
   readonly #budget = new Budget()
 
@@ -34,7 +34,7 @@ export class LingeringConnections {
     this.#limits = limits
   }
 
-  /** For connections that begin to linger from now on. */
+  /** Sets the limits for connections that begin to linger from now on. */
   configure(limits: LingeringLimits): void {
     this.#limits = limits
   }
@@ -59,7 +59,11 @@ export class LingeringConnections {
     socket.resume()
   }
 
-  /** The gateway shuts down: the remaining time is short. @param drain ms for the requests in flight */
+  /**
+   * The gateway shuts down: the remaining time is short.
+   *
+   * @param drain ms for the requests in flight
+   */
   end(drain: number): void {
     const time = Math.min(this.#limits.time, drain, SHUTDOWN_TIME)
     this.#limits = { ...this.#limits, time }

@@ -8,13 +8,13 @@ import type { Address } from '../../config/config.ts'
 
 export interface Listener {
   readonly address: AddressInfo
-  /** Stops accepting. Requests in flight have `drain` ms to finish; their responses carry `Connection: close`. */
+  /** Stops accepting. Requests in flight have `drain` ms; their responses carry `Connection: close`. */
   close(drain: number): Promise<void>
 }
 
 /**
- * Whether the kernel distributes connections (SO_REUSEPORT). Elsewhere node:cluster passes them through the primary
- * process, and a connection on its way to a worker that dies is left hanging.
+ * Whether the kernel distributes connections (SO_REUSEPORT). Elsewhere node:cluster passes them through the
+ * primary process, and a connection on its way to a worker that dies is left hanging.
  */
 export const kernelShares = process.platform === 'linux' || process.platform === 'freebsd'
 
@@ -22,7 +22,8 @@ export const kernelShares = process.platform === 'linux' || process.platform ===
 const NO_IPV6: ReadonlySet<unknown> = new Set(['EAFNOSUPPORT', 'EINVAL'])
 
 /**
- * `[::]` is every address: on a machine without IPv6 it is every one of IPv4, as one configuration serves nodes of both kinds.
+ * `[::]` is every address: on a machine without IPv6 it is every one of IPv4, as one configuration serves
+ * nodes of both kinds.
  */
 export async function listen(server: NetServer, { host, port }: Address, shared = false): Promise<void> {
   try {
@@ -44,15 +45,16 @@ function listenAt(server: NetServer, { host, port }: Address, shared: boolean): 
 }
 
 /**
- * Milliseconds of an event loop iteration in which no connection can arrive unseen, and the iterations to wait for one.
+ * Milliseconds of an event loop iteration in which no connection can arrive unseen, and the iterations to
+ * wait for one.
  */
 const IDLE_ITERATION = 0.03
 const MAX_ITERATIONS = 500
 
 /**
- * Resolves when the servers no longer accept; `ended` resolves when the last connection is closed. The kernel resets
- * connections that arrive between the last accept and the close. So the close follows directly on an iteration of the
- * event loop without other work.
+ * Resolves when the servers no longer accept; `ended` resolves when the last connection is closed. The kernel
+ * resets connections that arrive between the last accept and the close. So the close follows directly on an
+ * iteration of the event loop without other work.
  */
 export async function stopAccepting(servers: readonly NetServer[]): Promise<{ ended: Promise<unknown> }> {
   await warmUp()

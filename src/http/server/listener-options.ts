@@ -10,8 +10,9 @@ import type { Listener } from './listen.ts'
 import type { TlsAcceptor } from './tls-acceptor.ts'
 
 /**
- * What a connection gave up for lack of memory. `head`: a partial head, answered 503. `ahead`: pipelined bytes; the
- * current response is its last. `request`: a request, a response, or frames of a WebSocket; the connection is closed.
+ * What a connection gave up for lack of memory. `head`: a partial head, answered 503. `ahead`: pipelined
+ * bytes; the current response is its last. `request`: a request, a response, or frames of a WebSocket; the
+ * connection is closed.
  */
 export type FreedMemory = 'head' | 'ahead' | 'request'
 
@@ -25,11 +26,23 @@ export interface ListenerEvents {
   memoryFreed(of: FreedMemory): void
   /** The connection had no valid PROXY header, or its peer is not a trusted proxy. */
   proxyHeaderRejected(reason: string, peer: string | undefined): void
-  /** A TLS handshake is complete. @param version such as `TLSv1.3` */
+  /**
+   * A TLS handshake is complete.
+   *
+   * @param version such as `TLSv1.3`
+   */
   handshakeCompleted(version: string, resumed: boolean): void
-  /** A TLS handshake failed, and the connection is closed. @param listener host and port of its listener */
+  /**
+   * A TLS handshake failed, and the connection is closed.
+   *
+   * @param listener host and port of its listener
+   */
   handshakeFailed(fault: HandshakeFault, listener: string, peer: string | undefined): void
-  /** A client has broken the rules of HTTP/2, or floods: its connection is closed. @param code the name of that of GOAWAY */
+  /**
+   * A client has broken the rules of HTTP/2, or floods: its connection is closed.
+   *
+   * @param code the name of the code in GOAWAY
+   */
   sessionFailed(code: string, reason: string, peer: string | undefined): void
   /** The operating system could not open a connection. */
   unavailable(cause: Error): void
@@ -38,7 +51,10 @@ export interface ListenerEvents {
 /** Settings that a reload may change. */
 export interface ListenerSettings {
   readonly limits: Limits
-  /** Whether connections begin with the PROXY protocol, and which peers are trusted. Over HTTP/2 these are proxies of many clients. */
+  /**
+   * Whether connections begin with the PROXY protocol, and which peers are trusted. Over HTTP/2 these are
+   * proxies of many clients.
+   */
   readonly proxyProtocol: boolean
   readonly trusts: (peer: string | undefined) => boolean
   /** The key by which connections of one client are counted; null for a trusted proxy. */
@@ -53,7 +69,7 @@ export interface ListenerSettings {
   readonly priorKnowledge?: boolean
   /** Each connection carries the requests of many clients, whose resets of streams do not end it. */
   readonly shared?: boolean
-  /** Refuses all connections of a peer, of which nothing is read; null, or absent: they are admitted. */
+  /** The refusal for all connections of a peer, which are not read; null, or absent, if they are admitted. */
   readonly refusalOf?: (peer: string | undefined) => Refusal | null
 }
 
@@ -65,7 +81,7 @@ export interface ListenerOptions {
 }
 
 export interface RequestListener extends Listener {
-  /** Of all its addresses, in their order. */
+  /** All addresses, in the order of the configuration. */
   readonly addresses: readonly AddressInfo[]
   /** Counts by state. */
   readonly connections: Readonly<Record<ConnectionState | 'lingering', number>>

@@ -28,6 +28,7 @@ import { readProxyHeader } from './proxy-protocol.ts'
 import { Handshakes } from './handshakes.ts'
 import type { TlsAcceptor } from './tls-acceptor.ts'
 import { http2Problem, readPreface } from './http2-preface.ts'
+import type { Handler } from './request-handler.ts'
 import { rawProblem, type RespondUnparsed } from './problem.ts'
 import { errorName, type Http2Error } from '../wire/http2/http2-errors.ts'
 import {
@@ -45,28 +46,13 @@ const DRAIN_CHECK_INTERVAL = 25
 const MAX_GRACE = 2000
 const GRACE_SHARE = 1 / 15
 
-/** Limits in ms for refused connections, of which no request is parsed. */
+/** Limits in ms for refused connections. No request is parsed on them. */
 const REFUSED_LIMITS: LingeringLimits = { maxConnections: 256, time: 1000, idle: 1000 }
 
-/** Handles requests. */
-export interface Handler {
-  /** Returns at once. */
-  handle(request: ClientRequest, response: ClientResponse): Exchange
-  /** Whether the request is a WebSocket handshake, whose connection then goes to `upgrade`. */
-  acceptsUpgrade(request: ClientRequest): boolean
-  /** @param rest bytes that arrived in the same read after the handshake */
-  upgrade(request: ClientRequest, rest: Buffer): Exchange
-  /** The response is sent, or the connection is closed. Not called for upgraded connections. */
-  ended(exchange: Exchange): void
-  /** No new connections: WebSockets are to end. The remaining ones are closed at the end of the drain. */
-  drain(): void
-  /** The bytes form no valid request, or not the announced body of this exchange. */
-  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, respond: RespondUnparsed): void
-}
-
 /**
- * Resolves when connections are accepted at every address. Rejects with the error of Node.js if one is not available: the
- * listeners of the addresses before it are closed then. Limits count the connections of all addresses together.
+ * Resolves when connections are accepted at every address. Rejects with the error of Node.js if one is not
+ * available: the listeners of the addresses before it are closed then. Limits count the connections of all
+ * addresses together.
  *
  * @param explain adds to the error of one address
  */
@@ -169,7 +155,8 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
 
   /** @param at the index of the address */
   #accept(socket: Socket, at: number): void {
-    // The peer has reset it before, as clients of a frozen gateway do: an unknown address is no refusal of a peer.
+    // The peer has reset it before, as clients of a frozen gateway do: an unknown address is no refusal of a
+    // peer.
     if (socket.remoteAddress === undefined) return void socket.destroy()
     const { proxyProtocol, clientOf } = this.#settings
     const connection = new ClientConnection(socket, this)
@@ -286,7 +273,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#memory.update(connection, 0)
   }
 
-  /** Buffered bytes of WebSockets, measured once a second: backpressure stops both ends before they are many. */
+  /** Measures buffered bytes of WebSockets, once a second: backpressure stops both ends early. */
   #measureUpgraded(): void {
     for (const connection of this.#connections.active.filter(({ isUpgraded }) => isUpgraded)) {
       const { socket, exchange } = connection
@@ -309,7 +296,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   }
 
   malformed(connection: ClientConnection, fault: MalformedRequest): void {
-    // Behind a request of HTTP/1.1, the preface is not that of a client of HTTP/2.
+    // After a request of HTTP/1.1, the preface does not come from a client of HTTP/2.
     const isHttp2 = fault.kind === 'http2' && this.#connections.isNew(connection)
     this.#refuseMalformed(connection, refusalOf(fault), isHttp2 ? http2Problem : rawProblem)
   }

@@ -7,7 +7,7 @@ export class NextHop {
   readonly startedAt: number
   /** Monotonic ms: the head of the response; 0 before it. */
   respondedAt = 0
-  /** The origin of the upstream's target of the last attempt; null: a handler of the gateway. */
+  /** The origin of the target of the last attempt; null if a handler of the gateway answers. */
   target: string | null = null
 
   constructor(startedAt: number) {
@@ -15,5 +15,5 @@ export class NextHop {
   }
 }
 
-/** Empty for a request that is refused. Owners: `proxy/attempts.ts`, and the stages that serve built-in endpoints. */
+/** Empty for a refused request. Owners: `proxy/attempts.ts`, and the stages of built-in endpoints. */
 export const nextHop = new Slot<NextHop>()

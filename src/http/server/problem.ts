@@ -19,10 +19,10 @@ const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'request_timeout',
 ])
 
-/** Sends the refusal of a request without a readable head. In HTTP/1.1 it is the last response of the connection. */
+/** Refuses a request without a readable head. In HTTP/1.1 it is the last response of the connection. */
 export type RespondUnparsed = (refusal: Refusal, requestId: string) => void
 
-/** The problem document, with a line end for terminals. `request_id` leads to the log line with the details. */
+/** The problem document, with a line end for terminals. `request_id` leads to the log line. */
 export function problemBody(refusal: Refusal, requestId: string): string {
   const { status, title } = errors[refusal.code]
   const document = JSON.stringify({
@@ -70,8 +70,8 @@ function challengeOf(refusal: Refusal): string | null {
 /**
  * Responds with the refusal. No head may have been set before.
  *
- * @param expectsContinue the client waits for `100 Continue`: it may send or omit the body, so the start of its next
- * request is unknown
+ * @param expectsContinue the client waits for `100 Continue`: it may send or omit the body, so the start of
+ *   its next request is unknown
  * @param extra further header lines
  * @returns bytes of the body
  */
@@ -123,14 +123,18 @@ export function writeStreamProblem(
   if (!isHead) stream.end(body)
 }
 
-/** The fields of a complete response, as lines. @param length bytes of the problem document */
+/**
+ * The fields of a complete response, as lines.
+ *
+ * @param length bytes of the problem document
+ */
 export function problemLines(refusal: Refusal, requestId: string, length: number): string {
   const headers = problemHeaders(refusal, requestId)
   headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(length))
   return FieldLines.of(headers).text + dateLine()
 }
 
-/** The complete response as text, for connections without a valid request and thus without a response object. */
+/** The complete response as text, for connections without a valid request, which have no response object. */
 export function rawProblem(refusal: Refusal, requestId: string): string {
   const body = problemBody(refusal, requestId)
   const lines = problemLines(refusal, requestId, Buffer.byteLength(body))

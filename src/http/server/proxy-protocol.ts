@@ -1,6 +1,6 @@
 /**
- * The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): a load balancer of TCP connections announces
- * the client before the first byte of it. Strict: any deviation closes the connection.
+ * The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): a load balancer of TCP connections
+ * announces the client before the first byte of it. Strict: any deviation closes the connection.
  */
 
 import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net'
@@ -8,7 +8,7 @@ import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net'
 export interface ProxyHeader {
   /** The length of the header in bytes. */
   readonly size: number
-  /** Null if the balancer connects for itself, or does not know the client. */
+  /** The client; null if the balancer connects for itself, or does not know the client. */
   readonly client: { readonly address: string; readonly port: number } | null
 }
 
@@ -93,8 +93,9 @@ function canonical(address: string): string {
 }
 
 /**
- * Reads the header and returns the following bytes to the socket. From then on the remote address of the socket is that
- * of the client. Calls back once, or never if the connection is closed before. The caller sets the timeout.
+ * Reads the header and returns the following bytes to the socket. From then on the socket has the client's
+ * address as its remote one. Calls back once, or never if the connection is closed before. The caller sets the
+ * timeout.
  *
  * @param done gets the fault, or null
  */

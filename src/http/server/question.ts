@@ -7,9 +7,9 @@ import { type Exchange, Slot } from './exchange.ts'
 export interface Question {
   /** The dialect, for the log. */
   readonly askedBy: string
-  /** The address of the client, as the asking proxy names it; null: unknown. */
+  /** The address of the client, as the asking proxy names it; null if it names none. */
   readonly client: string | null
-  /** Why no request can be read from the question; null: one can. */
+  /** The reason why no request can be read from the question; null if one can. */
   readonly fault: Refusal | null
   /** The proxy wants the refusal that it has been told of already. */
   readonly refusesOnly: boolean
@@ -18,8 +18,9 @@ export interface Question {
   /**
    * Answers that the request may be forwarded. Throws if the head can't be sent.
    *
-   * @param upstream null: it has none
-   * @param signed name and value of the signed identity, '' where the request has none; empty: identity is not signed
+   * @param upstream the upstream of the route; null if it has none
+   * @param signed name and value of the signed identity, '' where the request has none; empty: identity is
+   *   not signed
    */
   allow(exchange: Exchange, upstream: UpstreamConfig | null, signed: readonly string[]): void
   /** Answers that it must not. Throws if the head can't be sent. */

@@ -1,7 +1,8 @@
 /**
- * The turns in which an HTTP/2 connection reads. One read can hold a thousand requests, which would all be decided in one
- * iteration of the event loop. A connection reads some of them, and continues in the next iteration. If one was refused, it
- * reads fewer, and takes its turn with all other connections of such clients.
+ * The turns in which an HTTP/2 connection reads. One read can hold a thousand requests, which would all be
+ * decided in one iteration of the event loop. A connection reads some of them, and continues in the next
+ * iteration. If one was refused, it reads fewer, and takes its turn with all other connections of such
+ * clients.
  */
 
 import { compactBuffer } from '../../lib/compact-buffer.ts'

@@ -21,7 +21,11 @@ export class RefusedStream implements StreamReceiver {
     this.#stream.reset(NO_ERROR)
   }
 
-  /** Gives the stream up where its client has not read the response for this long. @param now monotonic ms */
+  /**
+   * Gives the stream up where its client has not read the response for this long.
+   *
+   * @param now monotonic ms
+   */
   closeStalled(now: number, forMs: number): void {
     const since = this.#progress.stalledSince(this.#stream.isWaiting, now)
     if (now - since > forMs) this.#stream.reset(INTERNAL_ERROR)

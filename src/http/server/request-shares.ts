@@ -1,6 +1,6 @@
 /**
- * Limits requests in flight by tenant and, behind trusted proxies, by client, so that none of them occupies all
- * connections. Counting begins only when one of them could exceed its limit.
+ * Limits requests in flight by tenant and, behind trusted proxies, by client, so that none of them occupies
+ * all connections. Counting begins only when one of them could exceed its limit.
  */
 
 import type { Limits } from '../../config/config.ts'
@@ -65,7 +65,11 @@ export class RequestShares {
     this.#stop()
   }
 
-  /** For an allowed request. @returns null if it is admitted */
+  /**
+   * Counts an allowed request.
+   *
+   * @returns the refusal, or null if it is admitted
+   */
   admit(exchange: Exchange): Refusal | null {
     if (this.#active.size <= this.#countingThreshold) {
       if (this.#counting && this.#active.size < this.#countingThreshold * SCARCITY_SHARE) this.#stop()

@@ -10,13 +10,21 @@ export interface RequestTrace {
   readonly propagates: boolean
   /** The trace of a trusted sender continues: its `tracestate` passes. */
   readonly continued: boolean
-  /** Begins an attempt. @returns the value of `traceparent` for it; null: none is sent */
+  /**
+   * Begins an attempt.
+   *
+   * @returns the value of `traceparent` for it, or null if none is sent
+   */
   attempt(target: URL): string | null
   /** The attempt has a final response, or a 101. */
   responded(status: number): void
-  /** @param error a short name of it; null: the response is complete */
+  /** @param error its short name; null if the response is complete */
   attemptEnded(error: string | null): void
-  /** Makes the spans. Called once, at the end of the request or with the 101 of a WebSocket. @param at monotonic ms */
+  /**
+   * Makes the spans. Called once, at the end of the request or with the 101 of a WebSocket.
+   *
+   * @param at monotonic ms
+   */
   end(exchange: Exchange, at: number): void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Validates requests before any other stage. A well-formed request that upstreams could read in two ways is refused,
- * not repaired.
+ * Validates requests before any other stage. A well-formed request that upstreams could read in two ways is
+ * refused, not repaired.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -10,7 +10,7 @@ import type { ClientRequest } from './client-request.ts'
 import { refusalOf } from './connection-refusal.ts'
 
 export interface ValidationLimits {
-  /** Of a header section. */
+  /** The number of fields of a header section. */
   readonly headerFields: number
   /** The permitted methods. */
   readonly methods: ReadonlySet<string>
@@ -29,12 +29,12 @@ const expectation = malformed('The Expect header asks for something other than 1
 /** `reg-name`, IPv4 or `[IPv6]`, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). */
 const HOST = /^(?:(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
 
-/** null if the method is permitted. */
+/** The fault of the method; null if it is permitted. */
 function validateMethod(method: string, { methods }: Pick<ValidationLimits, 'methods'>): Refusal | null {
   return methods.has(method) ? null : badMethod
 }
 
-/** null if the request is valid. */
+/** The fault of the request; null if it is valid. */
 export function validateRequest(request: ClientRequest, limits: ValidationLimits): Refusal | null {
   const { headerFields } = limits
   const method = validateMethod(request.method, limits)
@@ -47,7 +47,7 @@ export function validateRequest(request: ClientRequest, limits: ValidationLimits
   return validateHost(request.host)
 }
 
-/** null if it is a host with an optional port, or absent. */
+/** The fault of the host; null if it is a host with an optional port, or absent. */
 function validateHost(host: string | null): Refusal | null {
   return host === null || HOST.test(host) ? null : badHost
 }
@@ -55,13 +55,17 @@ function validateHost(host: string | null): Refusal | null {
 /** A request that no client sends, for questions about requests. */
 export interface AskedRequestLine {
   readonly method: string
-  /** As on the wire: one character a byte. */
+  /** The target as on the wire, one character a byte. */
   readonly target: string
-  /** Null: the request names none. */
+  /** The host; null if the request names none. */
   readonly host: string | null
 }
 
-/** Checks the request line and the host as the listener does, without a connection. Null: accepted. */
+/**
+ * Checks the request line and the host as the listener does, without a connection.
+ *
+ * @returns null if they are accepted
+ */
 export function refusalOfRequestLine(
   { method, target, host }: AskedRequestLine,
   { headerBytes, methods }: Pick<ValidationLimits, 'methods'> & { readonly headerBytes: number },

@@ -16,8 +16,10 @@ export class StreamProgress {
   /**
    * Called about once a second.
    *
-   * @param waits the stream waits for its client @param now monotonic ms
-   * @returns the monotonic ms since which there is no progress; Infinity if the stream does not wait for its client
+   * @param waits the stream waits for its client
+   * @param now monotonic ms
+   * @returns the monotonic ms since which there is no progress; Infinity if the stream does not wait for its
+   *   client
    */
   stalledSince(waits: boolean, now: number): number {
     const bytes = this.#stream.sentBytes + this.#stream.receivedBytes

@@ -1,6 +1,6 @@
 /**
- * TLS on accepted connections. Certificates, keys and versions of an acceptor never change: a reload makes another one, and
- * connections keep what they began with.
+ * TLS on accepted connections. Certificates, keys and versions of an acceptor never change: a reload makes
+ * another one, and connections keep what they began with.
  */
 
 import { constants, hkdfSync, randomBytes } from 'node:crypto'
@@ -46,7 +46,7 @@ interface TicketKeys {
 const DAY = 24 * 60 * 60 * 1000
 /** Seconds. OpenSSL's tickets would announce two hours. */
 const SESSION_TIMEOUT = 300
-/** All of TLS 1.3 that Node.js has by default: each is an AEAD with forward secrecy (RFC 8446, appendix B.4). */
+/** All suites of TLS 1.3 of Node.js: each is an AEAD with forward secrecy (RFC 8446, appendix B.4). */
 const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
 const TICKET_BYTES = 48
 /** OpenSSL accepts 32 bytes at most: as many hexadecimal digits. */
@@ -57,21 +57,33 @@ export class TlsAcceptor {
   #day: number
   #server: Server
 
-  /** Throws where OpenSSL refuses a certificate or a key. @param now ms since the epoch */
+  /**
+   * Throws where OpenSSL refuses a certificate or a key.
+   *
+   * @param now ms since the epoch
+   */
   constructor(options: TlsAcceptorOptions, now = Date.now()) {
     this.#options = options
     this.#day = dayOf(now)
     this.#server = buildServer(options, this.#day)
   }
 
-  /** Changes the keys of session tickets once a day. @param now ms since the epoch */
+  /**
+   * Changes the keys of session tickets once a day.
+   *
+   * @param now ms since the epoch
+   */
   rotate(now: number): void {
     if (dayOf(now) === this.#day) return
     this.#day = dayOf(now)
     this.#server = buildServer(this.#options, this.#day)
   }
 
-  /** Starts the handshake. @param socket nothing of TLS has been read from it, or was returned to it */
+  /**
+   * Starts the handshake.
+   *
+   * @param socket nothing of TLS has been read from it, or was returned to it
+   */
   accept(socket: Socket, owner: HandshakeOwner): void {
     socket.on('error', ignore)
     // A client that ends its side within the handshake has left.
@@ -141,7 +153,8 @@ function contextOptions(
   { cert, key }: ServerCertificate,
 ): SecureContextOptions {
   const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = constants
-  // A suite for old clients is never that of a client with a better one. Clients without AES in hardware prefer ChaCha20.
+  // A client with a better suite never gets one for old clients. Clients without AES in hardware prefer
+  // ChaCha20.
   const order = constants.SSL_OP_CIPHER_SERVER_PREFERENCE | constants.SSL_OP_PRIORITIZE_CHACHA
   // Resumption skips the check of the client's certificate.
   const resumption = clientAuth === 'none' ? 0 : SSL_OP_NO_TICKET
@@ -161,12 +174,13 @@ function contextOptions(
 function ignore(): void {}
 
 /**
- * Selects a certificate by the name that a client asks for (SNI, RFC 6066, section 3). Names are compared without case and
- * without a final dot. An exact name precedes a wildcard, which stands for exactly one label (RFC 6125, section 6.4.3).
+ * Selects a certificate by the name that a client asks for (SNI, RFC 6066, section 3). Names are compared
+ * without case and without a final dot. An exact name precedes a wildcard, which stands for exactly one label
+ * (RFC 6125, section 6.4.3).
  */
 export class CertificateNames<V> {
   readonly #exact = new Map<string, V>()
-  /** By the name without its first label. */
+  /** The values by the name without its first label. */
   readonly #wildcards = new Map<string, V>()
 
   /** Names that are there already keep their value. */
@@ -187,14 +201,18 @@ export class CertificateNames<V> {
   }
 }
 
-/** The number of the day in UTC, which changes the keys. @param now ms since the epoch */
+/**
+ * The number of the day in UTC, which changes the keys.
+ *
+ * @param now ms since the epoch
+ */
 function dayOf(now: number): number {
   return Math.floor(now / DAY)
 }
 
 /**
- * All workers and all instances of a deployment derive the same keys of session tickets (RFC 5077; RFC 8446, section 4.6.1),
- * so that a client resumes its session at any of them.
+ * All workers and all instances of a deployment derive the same keys of session tickets (RFC 5077; RFC 8446,
+ * section 4.6.1), so that a client resumes its session at any of them.
  *
  * @param secrets only gateways of the deployment know them; without one, the keys are random
  */
@@ -208,7 +226,7 @@ function ticketKeysOf(secrets: readonly Uint8Array[], day: number): TicketKeys {
   }
 }
 
-/** With their lengths: other secrets never give the same bytes. */
+/** The secrets with their lengths: other secrets never give the same bytes. */
 function joined(secrets: readonly Uint8Array[]): Buffer {
   return Buffer.concat(
     secrets.flatMap((each) => {

@@ -4,7 +4,7 @@ import { areWritable } from './fields.ts'
 
 export class FieldLines {
   static readonly none: FieldLines = new FieldLines('', null)
-  /** Each line with its CRLF. The text may hold invalid bytes: the writer of the head checks `writable` first. */
+  /** The lines, each with its CRLF. They may hold invalid bytes: the writer of the head checks `writable`. */
   readonly text: string
   readonly #count: number
   #writable: boolean | null

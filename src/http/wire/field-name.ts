@@ -1,6 +1,6 @@
 /**
- * Names of fields, folded as the most lenient reader sees them: CGI ignores case, and maps all characters but letters and
- * digits to one. `X_Seatgate.User` would reach an application as `x-seatgate-user`.
+ * Names of fields, folded as the most lenient reader sees them: CGI ignores case, and maps all characters but
+ * letters and digits to one. `X_Seatgate.User` would reach an application as `x-seatgate-user`.
  */
 
 import { hashOf } from '../../lib/text-hash.ts'
@@ -21,7 +21,7 @@ export const ODD = 0x80
 const HYPHEN = 0x2d
 const token = new RegExp(`^${TOKEN}$`)
 
-/** By byte: the folded character, with ODD; 0 if the byte is not a token character (RFC 9110, section 5.6.2). */
+/** The folded character of each byte, with ODD; 0 if it is no token character (RFC 9110, section 5.6.2). */
 const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte)
   if (!token.test(character)) return 0
@@ -33,12 +33,16 @@ export function foldByte(bytes: Uint8Array, at: number): number {
   return FOLDED[bytes[at] ?? 0] ?? 0
 }
 
-/** The folded character of a name, without ODD. @param code latin1 */
+/**
+ * The folded character of a name, without ODD.
+ *
+ * @param code latin1
+ */
 export function foldCharacter(code: number): number {
   return (FOLDED[code] ?? 0) & ~ODD
 }
 
-/** Whether a value may contain it (RFC 9110, section 5.5). Compared, which takes half as long as a table of all bytes. */
+/** Whether a value may contain it (RFC 9110, section 5.5). Comparing takes half as long as a table. */
 export function isValueByte(byte: number): boolean {
   return byte >= 0x20 ? byte !== 0x7f : byte === 0x09
 }

@@ -1,6 +1,7 @@
 /**
- * The fields of a header section (RFC 9112, section 5) as positions in its text: a field becomes a string only when it is
- * needed. One pass over the bytes validates the lines and hashes the names. An ambiguous line is refused, not repaired.
+ * The fields of a header section (RFC 9112, section 5) as positions in its text: a field becomes a string
+ * only when it is needed. One pass over the bytes validates the lines and hashes the names. An ambiguous line
+ * is refused, not repaired.
  */
 
 import { addToHash } from '../../lib/text-hash.ts'
@@ -43,7 +44,10 @@ export class FieldTable {
     this.count = numbers.length / STRIDE
   }
 
-  /** @param from the position of the first field line @returns null if a line is malformed */
+  /**
+   * @param from the position of the first field line
+   * @returns null if a line is malformed
+   */
   static parse({ text, bytes, offset, end }: HeadText, from: number): FieldTable | null {
     const to = end + offset
     let hashes = 0
@@ -79,7 +83,10 @@ export class FieldTable {
     return new FieldTable(text, numbers, end, hashes)
   }
 
-  /** @param pairs name, value, … @returns null if one of them is malformed */
+  /**
+   * @param pairs name, value, …
+   * @returns null if one of them is malformed
+   */
   static of(pairs: readonly string[]): FieldTable | null {
     let text = ''
     for (let i = 0; i < pairs.length; i += 2) text += `${pairs[i]}: ${pairs[i + 1]}\r\n`
@@ -104,7 +111,7 @@ export class FieldTable {
     return this.#text.slice(this.#numbers[i * STRIDE + 2], this.#numbers[i * STRIDE + 3])
   }
 
-  /** Of the folded name; see `field-name.ts`. */
+  /** The hash of the folded name: see `field-name.ts`. */
   hash(i: number): number {
     return this.#numbers[i * STRIDE + 4] ?? 0
   }
@@ -165,10 +172,11 @@ export class FieldTable {
   }
 
   /**
-   * The serialized lines of consecutive fields, as received where that is canonical: one space before the value and no
-   * whitespace after it.
+   * The serialized lines of consecutive fields, as received where that is canonical: one space before the
+   * value and no whitespace after it.
    *
-   * @param from the first field @param to the field after the last one
+   * @param from the first field
+   * @param to the field after the last one
    */
   lines(from: number, to: number): string {
     let text = ''

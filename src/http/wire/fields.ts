@@ -1,6 +1,6 @@
 /**
- * Field lines (RFC 9112, section 5) of header sections and trailers, of requests and responses. Ambiguous lines are
- * neither parsed nor written.
+ * Field lines (RFC 9112, section 5) of header sections and trailers, of requests and responses. Ambiguous
+ * lines are neither parsed nor written.
  */
 
 import { withoutOuterBlanks } from '../../lib/optional-whitespace.ts'
@@ -25,7 +25,8 @@ const LENGTH_LIMIT = 2n ** 64n
 const PRECOMPILED = 64
 
 /**
- * Parses a field section from `start` to its end; each line ends with CRLF. Values lose the whitespace around them.
+ * Parses a field section from `start` to its end; each line ends with CRLF. Values lose the whitespace around
+ * them.
  *
  * @returns name, value, … in order; null if the section is malformed
  */
@@ -44,8 +45,8 @@ export function parseFields(text: string, start: number): string[] | null {
 }
 
 /**
- * Whether the text consists of exactly `count` valid field lines. A value may hold arbitrary bytes until this check.
- * Valid pieces form a valid head.
+ * Whether the text consists of exactly `count` valid field lines. A value may hold arbitrary bytes until this
+ * check. Valid pieces form a valid head.
  *
  * @param text serialized lines, each with its CRLF
  */
@@ -60,12 +61,20 @@ function linesExpression(count: number): RegExp {
 
 const LINES_EXPRESSIONS = Array.from({ length: PRECOMPILED }, (_, count) => linesExpression(count))
 
-/** Field names, and some values, are case-insensitive. @param wanted in lower case */
+/**
+ * Field names, and some values, are case-insensitive.
+ *
+ * @param wanted in lower case
+ */
 export function equalsIgnoreCase(text: string, wanted: string): boolean {
   return text.length === wanted.length && (text === wanted || text.toLowerCase() === wanted)
 }
 
-/** Parses a Content-Length. @returns Infinity above the exact range of a number; null if malformed or above 64 bits */
+/**
+ * Parses a Content-Length.
+ *
+ * @returns Infinity above the exact range of a number; null if malformed or above 64 bits
+ */
 export function parseContentLength(value: string): number | null {
   if (!DIGITS.test(value)) return null
   if (value.length <= MAX_SAFE_DIGITS) return Number(value)

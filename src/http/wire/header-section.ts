@@ -1,4 +1,4 @@
-/** The header section of a request (RFC 9112, section 5): its fields, and what they say of framing and connection. */
+/** The header section of a request (RFC 9112, section 5): its fields, and its framing and connection. */
 
 import { fieldName } from './field-name.ts'
 import { FieldTable, type HeadText } from './field-table.ts'
@@ -11,7 +11,7 @@ import {
   parseContentLength,
 } from './fields.ts'
 import { bodyTooLong, malformed, type MalformedRequest } from './malformed-request.ts'
-import { CHUNKED } from './message-parser.ts'
+import { CHUNKED } from './message-grammar.ts'
 
 export interface HeaderSection {
   readonly fields: FieldTable
@@ -34,7 +34,11 @@ const CONNECTION = fieldName('connection')
 const CONTENT_LENGTH = fieldName('content-length')
 const TRANSFER_ENCODING = fieldName('transfer-encoding')
 
-/** Throws a MalformedRequest. @param from the position of the first field line */
+/**
+ * Throws a MalformedRequest.
+ *
+ * @param from the position of the first field line
+ */
 export function headerSection(head: HeadText, from: number): HeaderSection {
   const fields = FieldTable.parse(head, from)
   if (fields === null) throw malformed('The request is not valid HTTP/1.1: a header field is malformed.')
@@ -89,7 +93,7 @@ export function sectionOf(fields: FieldTable): HeaderSection {
   return { fields, hosts, host, upgrade, expect, connection, length: length ?? 0 }
 }
 
-/** To the byte: a value that another parser could read as a further coding is refused. */
+/** The only accepted spelling: another parser could read any other value as a further coding. */
 const CHUNKED_LINE = /^transfer-encoding:[\t ]*chunked *\r\n$/i
 
 function longList(name: string): MalformedRequest {
@@ -100,7 +104,7 @@ function twoFramings(): MalformedRequest {
   return malformed('The request has a Content-Length and a Transfer-Encoding, or one of them twice.')
 }
 
-/** A leading zero is allowed (RFC 9110, section 8.6), but some readers take such a number for an octal one. */
+/** A leading zero is allowed (RFC 9110, section 8.6), but some readers take the number for an octal one. */
 function countable(value: string): number {
   const length = value.length > 1 && value.startsWith('0') ? null : parseContentLength(value)
   if (length === null) throw malformed('The Content-Length is not a number in digits without leading zeros.')

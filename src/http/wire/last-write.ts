@@ -7,11 +7,12 @@ const NONE: readonly Buffer[] = []
 /**
  * Writes the pieces in one go.
  *
- * Over TLS, Node.js reports each write in a later turn of the event loop. The report is that of the last piece itself: an
- * empty write behind it would cost a system call and a further turn. A plain socket mostly has no report to wait for, which
- * is cheaper than a callback.
+ * Over TLS, Node.js reports each write in a later turn of the event loop. The report of the last piece itself
+ * is used: an empty write after it would cost a system call and a further turn. A plain socket mostly has no
+ * report to wait for, which is cheaper than a callback.
  *
- * @param last a string is latin1 @param accepted called in a later turn, also where the socket is destroyed before
+ * @param last a string is latin1
+ * @param accepted called in a later turn, also where the socket is destroyed before
  * @returns true: the operating system has everything already, and `accepted` is not called
  */
 export function writeLast(

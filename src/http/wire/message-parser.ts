@@ -1,68 +1,26 @@
 /**
- * Incremental HTTP/1.1 message parser: head, body and trailers from the bytes of a connection, in chunks of any size.
- * It is strict where lenience could turn one message into two. A `Grammar` supplies what differs between requests and
- * responses.
+ * Incremental HTTP/1.1 message parser: head, body and trailers from the bytes of a connection, in chunks of
+ * any size. It is strict where lenience could turn one message into two. A `Grammar` supplies what differs
+ * between requests and responses.
  */
 
-import type { HeadText } from './field-table.ts'
 import { equalsIgnoreCase, parseFields, TOKEN } from './fields.ts'
-
-export interface Framed {
-  /** The body length in bytes, or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
-  readonly length: number
-}
-
-export const CHUNKED: number = -1
-/** The body ends with the connection. */
-export const UNTIL_CLOSE: number = -2
-/** An interim response: no body, and another head follows. */
-export const INTERIM: number = -3
-
-/** Receives the parsed message. No calls follow an exception of the parser or `stop`. */
-export interface MessageSink<Head extends Framed> {
-  head(head: Head): void
-  /** @param chunk a string is a whole body as latin1; a Buffer belongs to the sink */
-  body(chunk: Buffer | string): void
-  /** The message is complete. */
-  end(trailers: readonly string[]): void
-}
-
-/** The grammar of requests or of responses. */
-export interface Grammar<Head extends Framed> {
-  /**
-   * Throws if the head is malformed.
-   *
-   * @param head from the start line to the end of the last field line, CRLF included
-   * @param bodiless as given to `begin`
-   */
-  readHead(head: HeadText, bodiless: boolean): Head
-  /**
-   * Detects a malformed head before all of it is received.
-   *
-   * @param before the number of characters that earlier calls found valid
-   * @returns null if no fault is visible yet
-   */
-  checkPrefix(text: string, before: number): Error | null
-  /** Empty lines before a head are skipped (RFC 9112, section 2.2). */
-  readonly skipsEmptyLines: boolean
-  /** Fields that have no meaning, or do harm, as trailers. In lower case. */
-  readonly forbiddenTrailers: readonly string[]
-  /** A body that arrives with its head is passed as a string up to this many bytes, so that both leave in one write. */
-  readonly maxTextBody: number
-  /** The read buffer is reused, so retained bytes are copied. */
-  readonly sharedBuffer: boolean
-  malformed(what: string): Error
-  /** @param text the received part of a head */
-  tooLong(what: string, text?: string): Error
-}
+import {
+  CHUNKED,
+  UNTIL_CLOSE,
+  INTERIM,
+  type Framed,
+  type MessageSink,
+  type Grammar,
+} from './message-grammar.ts'
 
 /** The size of a chunk-size line with its extensions, in bytes. */
 const MAX_SIZE_LINE = 1024
 /** The total length of all chunk extensions of a body, in characters. */
 const MAX_EXTENSIONS = 16 * 1024
-/** Smaller parts of chunks from one read are combined: a separate buffer for each costs more than the copy. */
+/** Smaller parts of chunks from one read are combined: a buffer for each costs more than the copy. */
 const SMALL_CHUNK = 1024
-/** Bytes decoded at first in search of the end of a head, which most heads are shorter than, and otherwise. */
+/** Bytes that are decoded at first in search of the end of a head. Most heads are shorter. */
 const FIRST_DECODE = 4 * 1024
 const DECODE_BYTES = 20 * 1024
 
@@ -125,7 +83,11 @@ export class MessageParser<Head extends Framed> {
     this.#sink = sink
   }
 
-  /** Prepares for a message. @param bodiless the message has no body, whatever its head says: a response to HEAD */
+  /**
+   * Prepares for a message.
+   *
+   * @param bodiless the message has no body, whatever its head says: a response to HEAD
+   */
   begin(bodiless = false): void {
     this.#state = 'head'
     this.#bodiless = bodiless
@@ -156,7 +118,7 @@ export class MessageParser<Head extends Framed> {
     return this.#partial.length
   }
 
-  /** The connection has ended properly. This completes a body that is delimited by the end of the connection. */
+  /** The connection has ended properly, which completes a body that its end delimits. */
   close(): void {
     if (this.#state === 'until-close') this.#finish(0)
   }
@@ -164,7 +126,8 @@ export class MessageParser<Head extends Framed> {
   /**
    * Parses the bytes from `from` to `to`. Throws the error of the grammar if they are malformed.
    *
-   * @returns the position after the last parsed byte: less than `to` if the message is complete or the sink has paused
+   * @returns the position after the last parsed byte: less than `to` if the message is complete or the sink
+   *   has paused
    */
   read(bytes: Buffer, from: number, to: number): number {
     let at = from
@@ -236,7 +199,10 @@ export class MessageParser<Head extends Framed> {
     return this.#startBody(head, { text: partial, from: end + 4 }, bytes, next, to)
   }
 
-  /** @param decoded the text of the head; the body begins at `from` @param at the position of the body in the bytes */
+  /**
+   * @param decoded the text of the head; the body begins at `from`
+   * @param at the position of the body in the bytes
+   */
   #startBody(head: Head, decoded: DecodedHead, bytes: Buffer, at: number, to: number): number {
     const { length } = head
     this.#state = stateOf(length)
@@ -282,8 +248,8 @@ export class MessageParser<Head extends Framed> {
   }
 
   /**
-   * Reads a size without leading zeros and extensions, as in nearly all lines, without decoding it. Otherwise, chunks of one
-   * byte take seven times the CPU time.
+   * Reads a size without leading zeros and extensions, as in nearly all lines, without decoding it.
+   * Otherwise, chunks of one byte take seven times the CPU time.
    *
    * @returns the next position; -1 for any other line
    */

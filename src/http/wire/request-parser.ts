@@ -1,6 +1,6 @@
 /**
- * The request grammar (RFC 9112, sections 3, 5 and 6): parses a head into request line, fields and framing. Ambiguous
- * requests are refused, not repaired.
+ * The request grammar (RFC 9112, sections 3, 5 and 6): parses a head into request line, fields and framing.
+ * Ambiguous requests are refused, not repaired.
  */
 
 import { METHODS } from '../../lib/node-http.ts'
@@ -8,12 +8,13 @@ import { foldByte } from './field-name.ts'
 import type { HeadText } from './field-table.ts'
 import { isPersistent, TOKEN } from './fields.ts'
 import { type HeaderSection, headerSection } from './header-section.ts'
-import { CHUNKED, type Grammar, hasBareCrLf } from './message-parser.ts'
+import { hasBareCrLf } from './message-parser.ts'
+import { CHUNKED, type Grammar } from './message-grammar.ts'
 import { bodyTooLong, malformed, MalformedRequest } from './malformed-request.ts'
 
 export interface RequestHead {
   readonly method: string
-  /** As received: visible ASCII; after the first `?` also bytes from 0x80 on, one character each. */
+  /** The target as received: visible ASCII; after the first `?` also bytes from 0x80, one character each. */
   readonly target: string
   /** The minor HTTP version. */
   readonly minor: 0 | 1
@@ -32,13 +33,13 @@ const INTERNED_METHODS = new Map(METHODS.map((method) => [method, method]))
 const MAX_METHOD = 64
 const METHOD = `${TOKEN}{1,${MAX_METHOD}}`
 /**
- * The ASCII alternative comes first, as nearly all targets match it. The gateway does not interpret the query, so its
- * non-ASCII bytes (mostly raw UTF-8) are not ambiguous here. In a path they could be.
+ * The ASCII alternative comes first, as nearly all targets match it. The gateway does not interpret the
+ * query, so its non-ASCII bytes (mostly raw UTF-8) are not ambiguous here. In a path they could be.
  */
 const TARGET_BYTES = '(?:[!-~]+|[!->@-~]+\\?[!-~\\x80-\\xff]+)'
 const REQUEST_LINE = new RegExp(`^(${METHOD}) (${TARGET_BYTES}) HTTP/1\\.([01])\\r\\n`)
 const SLASH = 0x2f
-/** Origin form, asterisk form or absolute form (RFC 9112, section 3.2). Only the characters are checked here. */
+/** Origin, asterisk or absolute form (RFC 9112, section 3.2). Only the characters are checked here. */
 const TARGET = /^(?:[/*]|[A-Za-z]+:\/\/[A-Za-z0-9._~!$&'()*+,;=:@%[\]-]*(?:[/?]|$))/
 /** A request line with invalid bytes in its target. */
 const INVALID_TARGET = (() => {
@@ -54,7 +55,7 @@ const REQUEST_LINE_PREFIX = new RegExp(
   `^(?:\\r|${TOKEN}{0,64}|${METHOD} ${TARGET_BYTES}?|${METHOD} ${TARGET_BYTES} [!-~]*\\r?)$`,
 )
 
-/** From this length on, only new characters of an incomplete line are checked. */
+/** The length of an incomplete line from which only new characters are checked. */
 const INCREMENTAL_FROM = 1024
 
 /** @param maxBytes the limit for a head and for trailers */
@@ -63,7 +64,8 @@ export function requestGrammar(maxBytes: number): Grammar<RequestHead> {
     readHead,
     checkPrefix,
     skipsEmptyLines: true,
-    // Trailers are dropped. These fields are refused because they hint at an attack (RFC 9110, section 6.5.1).
+    // Trailers are dropped. These fields are refused because they hint at an attack (RFC 9110, section
+    // 6.5.1).
     forbiddenTrailers: ['content-length', 'transfer-encoding', 'host'],
     maxTextBody: 0,
     sharedBuffer: false,
@@ -132,8 +134,8 @@ export function checkedMethod(method: string): string {
 }
 
 /**
- * The target of a protocol whose requests have only the origin form, and the asterisk form for OPTIONS. Its bytes are those
- * of the request line. Throws a MalformedRequest.
+ * The target of a protocol whose requests have only the origin form, and the asterisk form for OPTIONS. Its
+ * bytes are the bytes of the request line. Throws a MalformedRequest.
  */
 export function checkTarget(method: string, target: string): void {
   if (target === '*' && method === 'OPTIONS') return

@@ -1,11 +1,13 @@
 /**
- * The writes that wait in a socket for the operating system. Node.js bounds their bytes only. Here each write counts with the
- * objects that it takes, which for a few bytes are a hundred times larger.
+ * The writes that wait in a socket for the operating system. Node.js bounds their bytes only. Here each write
+ * counts with the objects that it takes, which for a few bytes are a hundred times larger.
  */
 
 import type { Socket } from 'node:net'
 
-/** Bytes that a waiting write takes besides its content, as measured: a Buffer, its memory, and an entry in the queue. */
+/**
+ * Bytes of a waiting write besides its content: a Buffer, its memory, and an entry in the queue. Measured.
+ */
 export const WRITE_BYTES = 256
 
 export class WriteQueue {
@@ -33,7 +35,11 @@ export class WriteQueue {
     this.#writes++
   }
 
-  /** Call after a write. @returns false on backpressure; `drain` of the socket follows, or `drained` */
+  /**
+   * Call after a write.
+   *
+   * @returns false on backpressure; `drain` of the socket follows, or `drained`
+   */
   hasRoom(): boolean {
     const socket = this.#socket
     if (socket.writableNeedDrain) return false
@@ -42,14 +48,17 @@ export class WriteQueue {
     return false
   }
 
-  /** Node.js emits no `drain` before the bytes alone are too many: an empty write tells when all before it have left. */
+  /**
+   * Node.js emits no `drain` before the bytes alone are too many: an empty write tells when all before it
+   * have left.
+   */
   #awaitEnd(): void {
-    const counted = this.#writes
+    const writes = this.#writes
     this.#awaitsEnd = true
     this.#socket.write('', 'latin1', (error) => {
       this.#awaitsEnd = false
       if (error) return
-      this.#writes = Math.max(0, this.#writes - counted)
+      this.#writes = Math.max(0, this.#writes - writes)
       this.#drained()
     })
   }

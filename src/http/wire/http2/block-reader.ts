@@ -4,14 +4,14 @@ import { timingSafeEqual } from 'node:crypto'
 import { HpackError } from './http2-errors.ts'
 import { decodeHuffman } from './huffman-decoder.ts'
 
-/** Of a string: it has the Huffman code. */
+/** The flag of a string in the Huffman code. */
 const HUFFMAN = 0x80
 const LENGTH_MASK = 0x7f
 
-/** Bytes after the prefix of an integer. Leading zeros count, and 28 bits are more than any valid integer here has. */
+/** Bytes after the prefix of an integer, leading zeros included. No valid integer here needs 28 bits. */
 const MAX_CONTINUATION = 4
 
-/** Encoded bytes of a string that is kept decoded: a shorter one is as fast to decode, a longer one takes too much memory. */
+/** Encoded bytes of a string that is kept decoded. Shorter ones decode as fast, longer ones take memory. */
 const MIN_KEPT = 64
 const MAX_KEPT = 2048
 
@@ -48,7 +48,12 @@ export class BlockReader {
     return this.#block[this.#at++] ?? 0
   }
 
-  /** The rest of an integer. @param prefix the bits of its first byte @param mask all bits of the prefix */
+  /**
+   * The rest of an integer.
+   *
+   * @param prefix the bits of its first byte
+   * @param mask all bits of the prefix
+   */
   integer(prefix: number, mask: number): number {
     return prefix < mask ? prefix : this.#continued(mask)
   }
@@ -64,7 +69,10 @@ export class BlockReader {
     throw new HpackError('An integer is too long.')
   }
 
-  /** @param maxBytes of the decoded string @returns latin1; null if the string is longer, which is skipped */
+  /**
+   * @param maxBytes of the decoded string
+   * @returns latin1; null if the string is longer, which is skipped
+   */
   string(maxBytes: number): string | null {
     if (this.done) throw truncated()
     const first = this.byte()
@@ -77,14 +85,15 @@ export class BlockReader {
   }
 
   /**
-   * Clients send credentials in full with each request, so that no table contains them (RFC 7541, section 7.1.3). Decoding is
-   * the most expensive part of such a block.
+   * Clients send credentials in full with each request, so that no table contains them (RFC 7541, section
+   * 7.1.3). Decoding is the most expensive part of such a block.
    */
   #huffman(from: number, maxBytes: number): string | null {
     const length = this.#at - from
     if (length < MIN_KEPT || length > MAX_KEPT) return decodeHuffman(this.#block, from, this.#at, maxBytes)
     const encoded = this.#block.subarray(from, this.#at)
-    // In constant time: behind a proxy, the string before may be the credential of another client.
+    // In constant time: on a connection of a proxy, the previous string may be the credential of another
+    // client.
     if (length === this.#encoded.length && timingSafeEqual(encoded, this.#encoded))
       return this.#decoded.length > maxBytes ? null : this.#decoded
     const decoded = decodeHuffman(encoded, 0, length, maxBytes)

@@ -1,6 +1,6 @@
 /**
- * The frames of a peer that carry no message: SETTINGS, PING, GOAWAY, WINDOW_UPDATE, RST_STREAM and PRIORITY (RFC 9113,
- * sections 6.3 to 6.9). Each costs some of the peer's budget.
+ * The frames of a peer that carry no message: SETTINGS, PING, GOAWAY, WINDOW_UPDATE, RST_STREAM and PRIORITY
+ * (RFC 9113, sections 6.3 to 6.9). Each costs some of the peer's budget.
  */
 
 import {
@@ -40,7 +40,7 @@ export interface ControlListener {
 export interface FrameSession {
   /** The open streams. */
   readonly streams: StreamTable<Http2Stream>
-  /** Ids of ended streams of which frames may be under way. */
+  /** The ids of ended streams whose frames may still arrive. */
   readonly endedEarly: ReadonlySet<number>
   isIdle(id: number): boolean
   streamError(id: number, code: number): void
@@ -154,7 +154,8 @@ export class ControlFrames {
     if (payload.length !== 4) throw new Http2Error(FRAME_SIZE_ERROR, 'RST_STREAM is not four bytes')
     if (id === 0 || this.#session.isIdle(id))
       throw new Http2Error(PROTOCOL_ERROR, 'RST_STREAM of no open stream')
-    // Streams of our own are as many as we open. A server may reset each after its response (RFC 9113, section 8.1).
+    // Streams of our own are as many as we open. A server may reset each after its response (RFC 9113,
+    // section 8.1).
     if (this.#isServer) this.#guard.reset()
     else this.#guard.overhead()
     this.#session.streams.get(id)?.fail(payload.readUInt32BE(0), false)

@@ -1,6 +1,6 @@
 /**
- * DATA frames of a peer (RFC 9113, section 6.1), and the window of the connection for them (section 6.9): the content goes
- * to its stream, and the room is returned.
+ * DATA frames of a peer (RFC 9113, section 6.1), and the window of the connection for them (section 6.9): the
+ * content goes to its stream, and the room is returned.
  */
 
 import type { FrameSession } from './control-frames.ts'
@@ -14,17 +14,24 @@ export class DataFrames {
   readonly #session: FrameSession
   readonly #sender: Sender
   readonly #guard: FloodGuard
-  /** The window of the connection as set; what the peer may still send; and what it has sent since the last return. */
+  /** The window of the connection, what the peer may still send, and what it has sent since a return. */
   readonly #size: number
   #window: number
   #received = 0
-  /** The stream of the frame that is arriving; null: its content is dropped. */
+  /** The stream of the frame that is arriving; null if its content is dropped. */
   #stream: Http2Stream | null = null
-  /** Of that frame: bytes of content so far, and all others, which end up as those of its padding. */
+  /**
+   * The bytes of content that have arrived of this frame, and its other bytes. At its end, the latter are its
+   * padding.
+   */
   #bytes = 0
   #padding = 0
 
-  /** Announces the window. @param size bytes */
+  /**
+   * Announces the window.
+   *
+   * @param size bytes
+   */
   constructor(size: number, session: FrameSession, sender: Sender, guard: FloodGuard) {
     this.#session = session
     this.#sender = sender
@@ -35,7 +42,11 @@ export class DataFrames {
     if (room > 0) sender.write(numberFrame(WINDOW_UPDATE, 0, room))
   }
 
-  /** Throws an Http2Error. @param length bytes of content and padding */
+  /**
+   * Throws an Http2Error.
+   *
+   * @param length bytes of content and padding
+   */
   started(id: number, length: number): void {
     const session = this.#session
     if (id === 0 || session.isIdle(id)) throw new Http2Error(PROTOCOL_ERROR, 'DATA of no open stream')

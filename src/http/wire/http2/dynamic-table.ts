@@ -88,7 +88,10 @@ export class DynamicTable {
   }
 }
 
-/** @param ring full @param oldest its first entry */
+/**
+ * @param ring full
+ * @param oldest its first entry
+ */
 function regrown(ring: readonly string[], oldest: number, capacity: number): string[] {
   const free = Array.from({ length: capacity - ring.length }, () => '')
   return [...ring.slice(oldest), ...ring.slice(0, oldest), ...free]

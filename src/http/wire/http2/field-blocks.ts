@@ -1,6 +1,6 @@
 /**
- * The field blocks of a peer, in HEADERS and CONTINUATION frames (RFC 9113, section 4.3): collects each one and decodes it.
- * No other frame may come in between, so an unfinished block holds up the connection.
+ * The field blocks of a peer, in HEADERS and CONTINUATION frames (RFC 9113, section 4.3): collects each one
+ * and decodes it. No other frame may come in between, so an unfinished block holds up the connection.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -11,7 +11,7 @@ import { ENHANCE_YOUR_CALM, Http2Error, PROTOCOL_ERROR } from './http2-errors.ts
 import { CONTINUATION, END_HEADERS, END_STREAM, MAX_PAYLOAD } from './http2-frames.ts'
 import type { SessionSettings } from './settings.ts'
 
-/** CONTINUATION frames of a block: with full frames, more than any accepted header section needs (CVE-2024-27983). */
+/** CONTINUATION frames of a block: more than any accepted header section needs (CVE-2024-27983). */
 const MAX_CONTINUATIONS = 16
 /** Bytes of field blocks before decoding, as a multiple of the limit of a decoded list. */
 const BLOCK_FACTOR = 4
@@ -31,7 +31,7 @@ export class FieldBlocks {
     this.#guard = guard
   }
 
-  /** Monotonic ms since when a block is incomplete; Infinity: none is. */
+  /** The monotonic ms at which an incomplete block began; Infinity if there is none. */
   get startedAt(): number {
     return this.#block?.startedAt ?? Infinity
   }
@@ -52,7 +52,11 @@ export class FieldBlocks {
       throw new Http2Error(PROTOCOL_ERROR, 'a frame interrupts a field block')
   }
 
-  /** A HEADERS frame. Throws an Http2Error or an HpackError. @returns the section; null: the block goes on */
+  /**
+   * Reads a HEADERS frame. Throws an Http2Error or an HpackError.
+   *
+   * @returns the section, or null if the block goes on
+   */
   headers(flags: number, id: number, payload: Buffer): FieldSection | null {
     if (id === 0) throw new Http2Error(PROTOCOL_ERROR, 'HEADERS without a stream')
     const { block, dependsOn } = headersContent(flags, payload)
@@ -90,7 +94,7 @@ export class FieldSection {
   readonly isFaulty: boolean
   /** Name, value, … raw and in order. */
   readonly fields: string[] = []
-  /** false: the list is over the limits, and cut. */
+  /** Whether the list is within the limits. Otherwise it is cut. */
   complete = true
   /** Monotonic ms of its HEADERS frame. */
   readonly startedAt: number = performance.now()

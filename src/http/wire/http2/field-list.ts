@@ -1,12 +1,16 @@
 /**
- * The rules for the fields of HTTP/2 messages (RFC 9113, section 8.2). The fields then pass through the field table of
- * HTTP/1.1, so that no name or value can become another line there.
+ * The rules for the fields of HTTP/2 messages (RFC 9113, section 8.2). The fields then pass through the field
+ * table of HTTP/1.1, so that no name or value can become another line there.
  */
 
 import { FieldTable } from '../field-table.ts'
 import { parseContentLength, TOKEN } from '../fields.ts'
 
-/** Makes the error of a malformed message. @param what a clause without a full stop, free of received bytes */
+/**
+ * Makes the error of a malformed message.
+ *
+ * @param what a clause without a full stop, free of received bytes
+ */
 export type Fault = (what: string) => Error
 
 const COLON = 0x3a
@@ -14,7 +18,7 @@ const SPACE = 0x20
 const TAB = 0x09
 
 const token = new RegExp(`^${TOKEN}$`)
-/** By code: a token character that is not an upper-case letter. */
+/** 1 for each code of a token character that is not an upper-case letter. */
 const IN_NAME = Uint8Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code)
   return token.test(character) && !/[A-Z]/.test(character) ? 1 : 0
@@ -24,7 +28,10 @@ export function isPseudo(name: string): boolean {
   return name.charCodeAt(0) === COLON
 }
 
-/** Throws unless the field is a regular one that HTTP/2 permits. The bytes of the value are left to {@link fieldsOf}. */
+/**
+ * Throws unless the field is a regular one that HTTP/2 permits. The bytes of the value are left to {@link
+ * fieldsOf}.
+ */
 export function checkField(name: string, value: string, fault: Fault): void {
   if (!isName(name))
     throw fault(
@@ -62,11 +69,12 @@ function isOfConnection(name: string, value: string): boolean {
   }
 }
 
-/** Holds the bytes of most lists while they are parsed: a buffer for each costs as much as the rest of the parsing. */
+/** Holds the bytes of most lists during parsing: a buffer for each costs as much as the rest of it. */
 const scratch = Buffer.allocUnsafeSlow(8 * 1024)
 
 /**
- * Throws if the lines are not exactly the fields that they were made of: a value has a byte that it may not have.
+ * Throws if the lines are not exactly the fields that they were made of: a value has a byte that it may not
+ * have.
  *
  * @param text a line for each field, each with its CRLF; names are checked
  */
@@ -82,7 +90,11 @@ export function fieldsOf(text: string, count: number, fault: Fault): FieldTable 
 /** Fields that have no meaning, or do harm, as trailers (RFC 9110, section 6.5.1). */
 const NOT_IN_TRAILERS = new Set(['content-length', 'host'])
 
-/** Throws if a trailer section is malformed. @param list name, value, … */
+/**
+ * Throws if a trailer section is malformed.
+ *
+ * @param list name, value, …
+ */
 export function trailerFields(list: readonly string[], fault: Fault): FieldTable {
   let text = ''
   for (let i = 0; i < list.length; i += 2) {
@@ -98,14 +110,18 @@ export function trailerFields(list: readonly string[], fault: Fault): FieldTable
 export interface ResponseFieldList {
   readonly status: number
   readonly fields: FieldTable
-  /** Of Content-Length, in bytes; null without one. */
+  /** The Content-Length in bytes; null if there is none. */
   readonly length: number | null
 }
 
 /** Neither a status that begins with 0 nor 101, which HTTP/2 does not have (RFC 9113, section 8.6). */
 const STATUS = /^(?!101)[1-9][0-9]{2}$/
 
-/** Throws if the head of a response, interim or final, is malformed (RFC 9113, section 8.3.2). @param list name, value, … */
+/**
+ * Throws if the head of a response, interim or final, is malformed (RFC 9113, section 8.3.2).
+ *
+ * @param list name, value, …
+ */
 export function responseFields(list: readonly string[], fault: Fault): ResponseFieldList {
   if (list[0] !== ':status' || !STATUS.test(list[1] ?? ''))
     throw fault('the response does not begin with a valid status')

@@ -1,6 +1,6 @@
 /**
- * Splits received bytes into frames (RFC 9113, section 4.1). Payloads of DATA pass on as they arrive; any other payload is
- * collected first.
+ * Splits received bytes into frames (RFC 9113, section 4.1). Payloads of DATA pass on as they arrive; any
+ * other payload is collected first.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -10,7 +10,11 @@ import { DATA, FRAME_HEADER, MAX_PAYLOAD, PADDED, WITH_PRIORITY } from './http2-
 export interface FrameSink {
   /** A frame begins. Throws to refuse it. */
   frameStarted(type: number, flags: number, stream: number, length: number): void
-  /** A whole frame other than DATA. @param payload may be kept */
+  /**
+   * A whole frame other than DATA.
+   *
+   * @param payload may be kept
+   */
   frame(type: number, flags: number, stream: number, payload: Buffer): void
   /** A part of the payload of DATA, without padding. */
   data(stream: number, chunk: Buffer): void
@@ -27,7 +31,7 @@ export class FrameReader {
   #type = 0
   #flags = 0
   #stream = 0
-  /** Payload of DATA that has not arrived: content, then padding. The length of the padding may be due first. */
+  /** The payload of DATA that has not arrived: content, then padding, whose length may be due first. */
   #inData = false
   #paddingDue = false
   #content = 0
@@ -49,7 +53,10 @@ export class FrameReader {
     return this.#headerBytes === 0 && !this.#inData && this.#payload === null
   }
 
-  /** Monotonic ms since when a frame other than DATA is incomplete; Infinity: none is. DATA has the time of its body. */
+  /**
+   * The monotonic ms at which an incomplete frame began; Infinity if there is none. DATA has the time of its
+   * body instead.
+   */
   get startedAt(): number {
     return this.#headerBytes > 0 || this.#payload !== null ? this.#startedAt : Infinity
   }
@@ -71,7 +78,11 @@ export class FrameReader {
     this.#paused = true
   }
 
-  /** Throws an Http2Error. @returns the position after the last byte that was read */
+  /**
+   * Throws an Http2Error.
+   *
+   * @returns the position after the last byte that was read
+   */
   read(bytes: Buffer): number {
     let at = 0
     this.#paused = false
@@ -95,7 +106,10 @@ export class FrameReader {
     return this.#begin(this.#header, 0, bytes, end)
   }
 
-  /** @param from the position of the payload in `bytes` @returns the position after what was read */
+  /**
+   * @param from the position of the payload in `bytes`
+   * @returns the position after what was read
+   */
   #begin(header: Buffer, at: number, bytes: Buffer, from: number): number {
     const length = header.readUIntBE(at, 3)
     const type = header[at + 3] ?? 0

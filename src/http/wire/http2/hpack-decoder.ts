@@ -14,16 +14,19 @@ const INDEXING = 0x40
 const SIZE_UPDATE = 0x20
 const UPDATE_BITS = 0xe0
 const UPDATE_MASK = 0x1f
-/** With and without 0x10, which forbids indexing, a literal is decoded the same. */
+/** The bits of the index. A literal with 0x10, which forbids indexing, is decoded like any other. */
 const LITERAL_MASK = 0x0f
 
 export interface FieldListLimits {
-  /** Of names and values, and 32 more a field (RFC 9113, section 10.5.1). */
+  /** The bytes of names and values, and 32 more for each field (RFC 9113, section 10.5.1). */
   readonly maxBytes: number
   readonly maxFields: number
 }
 
-/** @param name @param value latin1, as received: neither is validated */
+/**
+ * @param name
+ * @param value latin1, as received: neither is validated
+ */
 export type FieldListener = (name: string, value: string) => void
 
 export class HpackDecoder {
@@ -37,8 +40,8 @@ export class HpackDecoder {
   #within = true
 
   /**
-   * Decodes a complete field block. Fields are passed on in order until the list exceeds a limit; the rest is still decoded
-   * to keep the dynamic table in step.
+   * Decodes a complete field block. Fields are passed on in order until the list exceeds a limit; the rest is
+   * still decoded to keep the dynamic table in step.
    *
    * Throws an HpackError if the block is malformed. The decoder is of no use afterwards.
    *

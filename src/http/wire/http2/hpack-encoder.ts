@@ -1,6 +1,6 @@
 /**
- * Encodes field blocks of HTTP/2 (RFC 7541) by the static table. There is no dynamic table: no field leaves a trace in
- * the length of a later block, and no secret stays in the memory of a connection.
+ * Encodes field blocks of HTTP/2 (RFC 7541) by the static table. There is no dynamic table: no field leaves a
+ * trace in the length of a later block, and no secret stays in the memory of a connection.
  */
 
 import { addToHash, hashOf } from '../../../lib/text-hash.ts'
@@ -20,7 +20,7 @@ const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization', 'set-cook
 /** `{"` in base64url: a JWT, in whatever field, is a credential. */
 const JSON_OBJECT = 'eyJ'
 
-/** Requests and responses: the static table has values of `:status` only up to this index, which most fields exceed. */
+/** The last index of the static table with a value of `:status`, which most fields exceed. */
 const LAST_WITH_VALUE = 16
 
 export class HpackEncoder {
@@ -33,13 +33,21 @@ export class HpackEncoder {
     if (bytes < INITIAL_TABLE_BYTES) this.#updateDue = true
   }
 
-  /** Starts a block, and drops one without an end. @param reserve bytes before the block that `end` leaves free */
+  /**
+   * Starts a block, and drops one without an end.
+   *
+   * @param reserve bytes before the block that `end` leaves free
+   */
   begin(reserve = 0): void {
     this.#writer.begin(reserve)
     if (this.#updateDue) this.#writer.integer(SIZE_UPDATE, 0x1f, 0)
   }
 
-  /** Credentials are never indexed. Throws a RangeError if the field is not latin1. @param name in lower case */
+  /**
+   * Credentials are never indexed. Throws a RangeError if the field is not latin1.
+   *
+   * @param name in lower case
+   */
   field(name: string, value: string): void {
     const index = staticIndex(name)
     const exact = index !== 0 && index <= LAST_WITH_VALUE ? exactStaticIndex(index, value) : 0
@@ -52,7 +60,8 @@ export class HpackEncoder {
   /**
    * Adds fields that are lines of HTTP/1.1.
    *
-   * @param lines writable lines, with one space before the value @returns their number
+   * @param lines writable lines, with one space before the value
+   * @returns their number
    */
   lines(lines: string): number {
     return encodeLines(this.#writer, lines)
@@ -78,20 +87,20 @@ const JWT_START = Buffer.from(JSON_OBJECT)
 /** RFC 9113, section 8.2.2. */
 const CONNECTION_SPECIFIC = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']
 
-/** By byte: itself, letters in lower case. */
+/** Each byte in lower case. */
 const LOWER = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte,
 )
 
 interface KnownName {
   readonly bytes: Uint8Array
-  /** In the static table; 0: it is not there. */
+  /** The index in the static table; 0 if the name is not there. */
   readonly index: number
   readonly kind: number
   readonly isDropped: boolean
 }
 
-/** By the hash of the name. */
+/** The names by their hashes. */
 const KNOWN: ReadonlyMap<number, KnownName> = new Map(
   [...STATIC_NAMES, ...CONNECTION_SPECIFIC, ...CREDENTIALS].map((name) => [hashOf(name), known(name)]),
 )
@@ -108,9 +117,9 @@ function known(name: string): KnownName {
 let scratch = Buffer.allocUnsafeSlow(4096)
 
 /**
- * Field lines of HTTP/1.1 as fields of a field block: names in lower case, and no field of a connection (RFC 9113, section
- * 8.2). They are encoded from their bytes: a string for each name and value takes twice as long. Throws a RangeError if a
- * character is not latin1.
+ * Field lines of HTTP/1.1 as fields of a field block: names in lower case, and no field of a connection (RFC
+ * 9113, section 8.2). They are encoded from their bytes: a string for each name and value takes twice as
+ * long. Throws a RangeError if a character is not latin1.
  *
  * @returns the number of lines
  */
@@ -138,7 +147,11 @@ function encodeLines(writer: BlockWriter, lines: string): number {
   return count
 }
 
-/** @param at of the name, in lower case @param colon its end @param end of the value */
+/**
+ * @param at of the name, in lower case
+ * @param colon its end
+ * @param end of the value
+ */
 function encodeLine(
   writer: BlockWriter,
   bytes: Uint8Array,
@@ -147,8 +160,8 @@ function encodeLine(
   end: number,
   hash: number,
 ): void {
-  const found = KNOWN.get(hash)
-  const name = found !== undefined && isAt(found.bytes, bytes, at, colon) ? found : null
+  const candidate = KNOWN.get(hash)
+  const name = candidate !== undefined && isAt(candidate.bytes, bytes, at, colon) ? candidate : null
   if (name?.isDropped === true) return
   const value = colon + 2
   const index = name?.index ?? 0
@@ -173,14 +186,14 @@ const SHORT = 24
 const SHORT_BYTES = 64
 
 let slab = Buffer.allocUnsafeSlow(SLAB)
-/** Where the next block starts. */
+/** The position of the next block. */
 let next = 0
 /** Blocks that were begun. */
 let blocks = 0
 
 /**
- * Writes integers and strings of a field block (RFC 7541, section 5). Strings have no Huffman code. A block is written without a
- * break: until `end`, no other writer begins.
+ * Writes integers and strings of a field block (RFC 7541, section 5). Strings have no Huffman code. A block
+ * is written without a break: until `end`, no other writer begins.
  */
 class BlockWriter {
   #start = 0
@@ -188,7 +201,11 @@ class BlockWriter {
   /** The number of the block. */
   #block = 0
 
-  /** Drops a block without an end. @param reserve free bytes before the block */
+  /**
+   * Drops a block without an end.
+   *
+   * @param reserve free bytes before the block
+   */
   begin(reserve: number): void {
     this.#block = ++blocks
     this.#start = next
@@ -197,7 +214,10 @@ class BlockWriter {
     this.#at += reserve
   }
 
-  /** @param flags the bits of the first byte before the prefix @param mask all bits of the prefix */
+  /**
+   * @param flags the bits of the first byte before the prefix
+   * @param mask all bits of the prefix
+   */
   integer(flags: number, mask: number, value: number): void {
     this.#ensure(INTEGER)
     if (value < mask) {

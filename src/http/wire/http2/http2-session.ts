@@ -1,7 +1,7 @@
 /**
- * One HTTP/2 connection (RFC 9113), on either side: frames in, events of streams out. It knows nothing of requests and
- * routes. A violation ends a stream or the connection, as the RFC says; a peer can make it hold only what its settings
- * bound.
+ * One HTTP/2 connection (RFC 9113), on either side: frames in, events of streams out. It knows nothing of
+ * requests and routes. A violation ends a stream or the connection, as the RFC says; a peer can make it hold
+ * only what its settings bound.
  */
 
 import type { Socket } from 'node:net'
@@ -16,7 +16,7 @@ import {
   REFUSED_STREAM,
   STREAM_CLOSED,
 } from './http2-errors.ts'
-import { ControlFrames, type ControlListener, type FrameSession } from './control-frames.ts'
+import { ControlFrames, type FrameSession } from './control-frames.ts'
 import { DataFrames } from './data-frames.ts'
 import { FieldBlocks, type FieldSection } from './field-blocks.ts'
 import { FloodGuard } from './flood-guard.ts'
@@ -35,47 +35,33 @@ import {
   RST_STREAM,
   SETTINGS,
 } from './http2-frames.ts'
+import type { SessionOwner } from './session-owner.ts'
 import { type SessionSettings, settingsFrame } from './settings.ts'
 import { type ScarceWindow, Sender, type SenderOwner, unreadRoom } from './sender.ts'
 import { Http2Stream, type StreamReceiver } from './stream.ts'
 import { StreamGaps } from './stream-gaps.ts'
 import { StreamTable } from './stream-table.ts'
 
-export interface SessionOwner extends ControlListener {
-  /**
-   * Server: a request has arrived. @returns the receiver of the further events; null: the stream was reset or answered
-   *
-   * @param fields name, value, … raw and in order @param complete false: the list is over the limits, and cut
-   */
-  streamOpened(
-    stream: Http2Stream,
-    fields: readonly string[],
-    complete: boolean,
-    endStream: boolean,
-  ): StreamReceiver | null
-  /** A stream has ended. */
-  streamClosed(stream: Http2Stream): void
-  /** A connection error: all streams fail next. */
-  failing?(error: Http2Error): void
-  /** As of {@link SenderOwner}. Without it, streams share the window among them. */
-  shareOf?(stream: Http2Stream, window: ScarceWindow): number
-  /** A connection error: GOAWAY is written, all streams have failed. The owner closes the connection. */
-  failed(error: Http2Error): void
-}
-
 /**
- * Ended streams whose last frames wait for the socket, as a multiple of the limit of open ones. A client that reads stays below
- * three: it may know of an end, and open the next stream, before this side learns that a large write is accepted.
+ * Ended streams whose last frames wait for the socket, as a multiple of the limit of open ones. A client that
+ * reads stays below three: it may know of an end, and open the next stream, before this side learns that a
+ * large write is accepted.
  */
 const UNFLUSHED_FACTOR = 4
-/** Unread bytes of a stream as a multiple of what is left of the window: beside others it takes at most 2/3 of the window. */
+/**
+ * Unread bytes of a stream as a multiple of what is left of the window: beside others it takes at most 2/3 of
+ * the window.
+ */
 const UNREAD_SHARE = 2
 /** Ids of ended streams that are remembered. */
 const MAX_ENDED_EARLY = 1000
 
 export class Http2Session implements FrameSink, FrameSession, SenderOwner {
   readonly streams: StreamTable<Http2Stream> = new StreamTable()
-  /** Streams that this side has reset, or that ended before their responses, oldest first: frames of them may be under way. */
+  /**
+   * Streams that this side has reset, or that ended before their responses, oldest first: frames of them may
+   * be under way.
+   */
   readonly endedEarly: Set<number> = new Set()
   readonly #settings: SessionSettings
   readonly #owner: SessionOwner
@@ -147,7 +133,10 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
     return this.#reader.atStart && this.#blocks.startedAt === Infinity
   }
 
-  /** Monotonic ms since when a field block, or a frame other than DATA, is incomplete; Infinity: none is. */
+  /**
+   * The monotonic ms at which an incomplete field block, or frame other than DATA, began; Infinity if there
+   * is none.
+   */
   get incompleteSince(): number {
     return Math.min(this.#blocks.startedAt, this.#reader.startedAt)
   }
@@ -158,7 +147,11 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
     return this.#reader.heldBytes + this.#blocks.heldBytes + pending + bufferedBytes
   }
 
-  /** Bytes from the socket. @returns the rest after a pause, for the next call; null: there is none */
+  /**
+   * Reads bytes of the socket.
+   *
+   * @returns the rest after a pause, for the next call, or null if all is read
+   */
   receive(chunk: Buffer): Buffer | null {
     if (this.#ended) return null
     try {
@@ -190,7 +183,8 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
   /**
    * Opens a stream, where `canOpen`. Throws a SectionTooLarge.
    *
-   * @param pseudo name, value, … @param lines all other fields, as lines of HTTP/1.1
+   * @param pseudo name, value, …
+   * @param lines all other fields, as lines of HTTP/1.1
    */
   open(pseudo: readonly string[], lines: string, endStream: boolean, receiver: StreamReceiver): Http2Stream {
     this.#guard.requestStarted()
@@ -313,7 +307,10 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
     if (receiver !== null) stream.receivedBy(receiver)
   }
 
-  /** A stream that has ended still holds its request until its response leaves: a client that does not read gets no more. */
+  /**
+   * A stream that has ended still holds its request until its response leaves: a client that does not read
+   * gets no more.
+   */
   get #isFull(): boolean {
     const { concurrentStreams } = this.#settings
     return (
@@ -341,7 +338,8 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
   /** A frame of a stream that has ended: it was under way, or the peer is faulty (RFC 9113, section 5.1). */
   lateFrame(id: number): void {
     const isExpected = this.endedEarly.has(id)
-    // A response may be under way in thousands of frames, which are no flood: clients of other streams would pay for it.
+    // A response may be under way in thousands of frames, which are no flood: clients of other streams would
+    // pay for it.
     if (isExpected && !this.#isServer) return
     this.#guard.overhead()
     if (!isExpected) this.#writeReset(id, STREAM_CLOSED)

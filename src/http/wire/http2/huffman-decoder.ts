@@ -1,6 +1,7 @@
 /**
- * Decodes Huffman strings of HPACK (RFC 7541, section 5.2) by a state machine that takes four bits a step. Its states are
- * the inner nodes of the code's tree. No code is shorter than five bits, so a step completes at most one symbol.
+ * Decodes Huffman strings of HPACK (RFC 7541, section 5.2) by a state machine that takes four bits a step.
+ * Its states are the inner nodes of the code's tree. No code is shorter than five bits, so a step completes
+ * at most one symbol.
  */
 
 import { HpackError } from './http2-errors.ts'
@@ -9,9 +10,10 @@ import { HpackError } from './http2-errors.ts'
 export const EOS = 256
 
 /**
- * The Huffman code of HPACK (RFC 7541, Appendix B): lengths in bits, and their symbols in order. EOS follows as the last one
- * of 30 bits. The code is canonical: codes of a length are consecutive in the order of their symbols, and the first code of a
- * length follows the last one of the length before. So the symbols by length give all of its numbers.
+ * The Huffman code of HPACK (RFC 7541, Appendix B): lengths in bits, and their symbols in order. EOS follows
+ * as the last one of 30 bits. The code is canonical: codes of a length are consecutive in the order of their
+ * symbols, and the first code of a length follows the last one of the length before. So the symbols by length
+ * give all of its numbers.
  */
 const SYMBOLS: readonly (readonly [number, string])[] = [
   [5, '012aceiost'],
@@ -49,13 +51,13 @@ const SYMBOLS: readonly (readonly [number, string])[] = [
 export interface HuffmanCode {
   /** A byte, or {@link EOS}. */
   readonly symbol: number
-  /** Of the code, in bits. */
+  /** The length of the code in bits. */
   readonly length: number
   /** The bits, as a number of `length` bits. */
   readonly bits: number
 }
 
-/** In the order of the codes. */
+/** The codes in their order. */
 export const HUFFMAN_CODES: readonly HuffmanCode[] = canonicalCodes()
 
 function canonicalCodes(): HuffmanCode[] {
@@ -86,7 +88,7 @@ const MAX_PADDING = 7
 
 /** The tree: children of node `n` are at `2 n` and `2 n + 1`; an inner node, or `~symbol` of a leaf. */
 const TREE = buildTree()
-/** By state and nibble. */
+/** The steps by state and nibble. */
 const STEPS = Uint32Array.from({ length: (NODES + 1) * 16 }, (_, i) => stepOf(i >> 4, i & 15))
 /** Whether a string may end in the state. */
 const FINAL = finalStates()

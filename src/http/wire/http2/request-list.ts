@@ -1,33 +1,40 @@
 /**
- * Requests of HTTP/2 (RFC 9113, section 8.3.1): from a decoded field list to method, target and header section, as the
- * parser of HTTP/1.1 has them. A malformed list is refused, not repaired.
+ * Requests of HTTP/2 (RFC 9113, section 8.3.1): from a decoded field list to method, target and header
+ * section, as the parser of HTTP/1.1 has them. A malformed list is refused, not repaired.
  */
 
 import { isSameAuthority } from '../../../model/host.ts'
 import type { FieldTable } from '../field-table.ts'
 import { type HeaderSection, sectionOf } from '../header-section.ts'
 import { malformed, MalformedRequest } from '../malformed-request.ts'
-import { CHUNKED } from '../message-parser.ts'
+import { CHUNKED } from '../message-grammar.ts'
 import { checkedMethod, checkTarget, type RequestHead } from '../request-parser.ts'
 import { checkField, fieldsOf, isPseudo, trailerFields } from './field-list.ts'
 
 export interface RequestFieldList {
   readonly method: string
-  /** As the target of a {@link RequestHead}: origin form, or `*`. */
+  /** The target in origin form, or `*`, as in a {@link RequestHead}. */
   readonly target: string
-  /** Its only Host field is that of `:authority` or else Host. Cookie fields are one line, the last one. */
+  /**
+   * The header section. Its only Host field has `:authority`, or else Host. Cookie fields are one line, the
+   * last one.
+   */
   readonly section: HeaderSection
-  /** Of Content-Length, in bytes; null without one. */
+  /** The Content-Length in bytes; null if there is none. */
   readonly length: number | null
 }
 
-/** Throws a MalformedRequest. @param list name, value, … as the client sent them */
+/**
+ * Throws a MalformedRequest.
+ *
+ * @param list name, value, … as the client sent them
+ */
 export function requestFields(list: readonly string[]): RequestFieldList {
   return new RequestListReader().read(list)
 }
 
 interface Section {
-  /** Of `:authority`. */
+  /** The authority of the request; null if there is none. */
   readonly authority: string | null
   /** The list, and the position of its first regular field. */
   readonly list: readonly string[]
@@ -40,13 +47,17 @@ interface Section {
 const MAX_KEPT = 4096
 
 /**
- * Reads the requests of a connection. Browsers repeat all fields but the path: the parsed section of the request before is
- * used again where authority and regular fields are equal. It is immutable.
+ * Reads the requests of a connection. Browsers repeat all fields but the path: the parsed section of the
+ * request before is used again where authority and regular fields are equal. It is immutable.
  */
 export class RequestListReader {
   #last: Section | null = null
 
-  /** Throws a MalformedRequest. @param list name, value, … as the client sent them; not changed afterwards */
+  /**
+   * Throws a MalformedRequest.
+   *
+   * @param list name, value, … as the client sent them; not changed afterwards
+   */
   read(list: readonly string[]): RequestFieldList {
     const pseudo = pseudoFields(list)
     const method = checkedMethod(pseudo.method ?? missing())
@@ -67,7 +78,7 @@ export class RequestListReader {
   }
 }
 
-/** Whether the lists are equal from their positions on. Strings of the dynamic table are compared by pointer. */
+/** Whether the lists are equal from their positions on. V8 compares strings of the table by pointer. */
 function areEqual(a: readonly string[], fromA: number, b: readonly string[], fromB: number): boolean {
   if (a.length - fromA !== b.length - fromB) return false
   for (let i = fromA, j = fromB; i < a.length; i++, j++) if (a[i] !== b[j]) return false
@@ -81,12 +92,20 @@ function parseSection(authority: string | null, list: readonly string[], from: n
   return { authority, list, from, section, length: lines.hasLength ? section.length : null }
 }
 
-/** Throws a MalformedRequest if the trailers, which the gateway drops, are malformed. @param list name, value, … */
+/**
+ * Throws a MalformedRequest if the trailers, which the gateway drops, are malformed.
+ *
+ * @param list name, value, …
+ */
 export function checkRequestTrailers(list: readonly string[]): void {
   trailerFields(list, requestFault)
 }
 
-/** Whether a request that may be malformed has the method HEAD. @param list name, value, … */
+/**
+ * Whether a request that may be malformed has the method HEAD.
+ *
+ * @param list name, value, …
+ */
 export function isHead(list: readonly string[]): boolean {
   for (let i = 0; i < list.length; i += 2) if (list[i] === ':method' && list[i + 1] === 'HEAD') return true
   return false
@@ -138,7 +157,7 @@ function missing(): never {
   throw requestFault('a pseudo-header field is missing')
 }
 
-/** The regular fields of a request as lines of HTTP/1.1: one Host, one Cookie. The methods throw a MalformedRequest. */
+/** The regular fields of a request as lines of HTTP/1.1: one Host, one Cookie. Throws a MalformedRequest. */
 class RequestLines {
   #text = ''
   #count = 0
@@ -146,7 +165,7 @@ class RequestLines {
   /** Host has been seen beside `:authority`, or alone. */
   #hasHost = false
   #cookies: string | null = null
-  /** With a Content-Length. */
+  /** Whether the request has a Content-Length. */
   hasLength = false
 
   /** @param authority of `:authority`; null without it */
@@ -171,8 +190,8 @@ class RequestLines {
   }
 
   /**
-   * Beside `:authority` it is one field too many for HTTP/1.1. Where both name the same authority, as for an absolute target of
-   * HTTP/1.1, `:authority` is kept (RFC 9113, section 8.3.1).
+   * Beside `:authority` it is one field too many for HTTP/1.1. Where both name the same authority, as for an
+   * absolute target of HTTP/1.1, `:authority` is kept (RFC 9113, section 8.3.1).
    */
   #addHost(value: string): void {
     if (this.#hasHost) throw requestFault('Host is repeated')
@@ -181,7 +200,7 @@ class RequestLines {
     else if (!isSameAuthority(this.#host, value)) throw requestFault('Host differs from the authority')
   }
 
-  /** Joined in their order. An empty piece has no cookie, and would begin or end the joined value with a separator. */
+  /** Joined in order. An empty piece has no cookie, and would put a separator at an end of the value. */
   #addCookie(value: string): void {
     checkField('cookie', value, requestFault)
     if (this.#cookies === null || this.#cookies === '') this.#cookies = value
@@ -206,9 +225,11 @@ const VERSION_BYTES = 12
 const END_BYTES = 2
 
 /**
- * The head as the parser of HTTP/1.1 gives it, and within the same limit. Throws a MalformedRequest where the head is too long, or a body is announced and none follows.
+ * The head as the parser of HTTP/1.1 gives it, and within the same limit. Throws a MalformedRequest where the
+ * head is too long, or a body is announced and none follows.
  *
- * @param endStream no body follows @param maxBytes the limit of the same head in HTTP/1.1
+ * @param endStream no body follows
+ * @param maxBytes the limit of the same head in HTTP/1.1
  */
 export function requestHead(list: RequestFieldList, endStream: boolean, maxBytes: number): RequestHead {
   const { method, target, section } = list
@@ -220,7 +241,11 @@ export function requestHead(list: RequestFieldList, endStream: boolean, maxBytes
   return { method, target, minor: 1, section, length, keepAlive: true, http2: true }
 }
 
-/** The fault of a head over the limits. @param fields those before the limit: name, value, … */
+/**
+ * The fault of a head over the limits.
+ *
+ * @param fields those before the limit: name, value, …
+ */
 export function cutHead(fields: readonly string[], maxBytes: number): MalformedRequest {
   return fields.some((name, i) => i % 2 === 0 && name === ':path')
     ? largeHead(maxBytes)

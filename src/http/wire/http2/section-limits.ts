@@ -1,4 +1,4 @@
-/** The largest field section that is sent on a connection of many clients. Beyond it, some peers end the connection. */
+/** The largest field section sent on a connection of many clients, which some peers end beyond it. */
 
 export interface SectionLimits {
   /** Bytes of a name or of a value. */
@@ -10,11 +10,11 @@ export interface SectionLimits {
 }
 
 /**
- * For a proxy that announces no SETTINGS_MAX_HEADER_LIST_SIZE: HAProxy ends a connection for a section of 16 KiB, and for more than
- * 201 fields.
+ * For a proxy that announces no SETTINGS_MAX_HEADER_LIST_SIZE: HAProxy ends a connection for a section of 16
+ * KiB, and for more than 201 fields.
  */
 export const UNANNOUNCED_BY_PROXY: SectionLimits = { string: Infinity, bytes: 15 * 1024, fields: 200 }
-/** For a server: nginx ends a connection for a string above 8 KiB. */
+/** The limits of a server that announces none: nginx ends a connection for a string above 8 KiB. */
 export const UNANNOUNCED_BY_SERVER: SectionLimits = { ...UNANNOUNCED_BY_PROXY, string: 8192 }
 
 /** @param bytes the peer's SETTINGS_MAX_HEADER_LIST_SIZE */
@@ -27,7 +27,10 @@ export const FIELD_OVERHEAD = 32
 /** The colon, the space and the end of a line. */
 const LINE_OVERHEAD = 4
 
-/** @param pseudo name, value, … @param lines `count` further fields, as lines of HTTP/1.1 */
+/**
+ * @param pseudo name, value, …
+ * @param lines `count` further fields, as lines of HTTP/1.1
+ */
 export function exceeds(
   { string, bytes, fields }: SectionLimits,
   pseudo: readonly string[],

@@ -1,8 +1,9 @@
 /**
- * The sending half of an HTTP/2 connection: frames of its streams, within the windows of the peer (RFC 9113, section 6.9) and
- * as the socket accepts them. Streams that wait get one frame a turn each, so that none keeps the connection for itself. Where
- * half of the window of the connection is taken by bytes that the peer has not read, the owner bounds what a stream sends. All
- * frames of one turn of the event loop leave in one write: with TLS, in as few records as possible.
+ * The sending half of an HTTP/2 connection: frames of its streams, within the windows of the peer (RFC 9113,
+ * section 6.9) and as the socket accepts them. Streams that wait get one frame a turn each, so that none
+ * keeps the connection for itself. Where half of the window of the connection is taken by bytes that the peer
+ * has not read, the owner bounds what a stream sends. All frames of one turn of the event loop leave in one
+ * write: with TLS, in as few records as possible.
  */
 
 import type { Socket } from 'node:net'
@@ -40,7 +41,7 @@ const NOTHING = Buffer.alloc(0)
 /** Frames that wait for a peer that does not read: answers to SETTINGS and PING, resets. */
 const MAX_UNREAD_CONTROL = 1024
 
-/** The window of the connection, of which at least a half is taken by unread bytes. */
+/** The window of a connection if unread bytes take at least half of it. */
 export interface ScarceWindow {
   readonly left: number
   readonly taken: number
@@ -57,9 +58,12 @@ export interface SenderOwner {
 
 export class Sender implements StreamOwner {
   readonly #encoder = new HpackEncoder()
-  /** What the peer accepts; null: there is no limit. */
+  /** The limits of the peer; null if there are none. */
   #sections: SectionLimits | null
-  /** Streams whose last frame the operating system has not accepted, as far as this side knows. Only the sender writes it. */
+  /**
+   * Streams whose last frame the operating system has not accepted, as far as this side knows. Only the
+   * sender writes it.
+   */
   unflushed = 0
   readonly #socket: Socket
   readonly #writes: WriteQueue
@@ -148,7 +152,7 @@ export class Sender implements StreamOwner {
     if (this.#waiting.size > 0) this.pump()
   }
 
-  /** Adds a frame that the peer has caused. Throws an Http2Error where it causes them without end and reads none. */
+  /** Adds a frame that the peer has caused. Throws an Http2Error if the peer causes many and reads none. */
   writeControl(piece: Buffer): void {
     if (!this.congested) this.#unreadControl = 0
     else if (++this.#unreadControl > MAX_UNREAD_CONTROL)
@@ -199,7 +203,11 @@ export class Sender implements StreamOwner {
     this.write(frames, finishing)
   }
 
-  /** Throws a SectionTooLarge, or a RangeError. @returns the field block, behind room for the header of a frame */
+  /**
+   * Throws a SectionTooLarge, or a RangeError.
+   *
+   * @returns the field block, after room for the header of a frame
+   */
   encode(fields: readonly string[], lines: string): Buffer {
     const encoder = this.#encoder
     encoder.begin(FRAME_HEADER)
@@ -310,9 +318,9 @@ export class Sender implements StreamOwner {
 }
 
 /**
- * What may be added to unread bytes for them to be this multiple of the window that is left then (Choudhury and Hahne, "Dynamic queue
- * length thresholds", 1998): others always find some of it. Some peers never return the windows of short streams: they have
- * read what the connection got back.
+ * What may be added to unread bytes for them to be this multiple of the window that is left then (Choudhury
+ * and Hahne, "Dynamic queue length thresholds", 1998): others always find some of it. Some peers never return
+ * the windows of short streams: they have read what the connection got back.
  */
 export function unreadRoom(unread: number, share: number, { left, taken }: ScarceWindow): number {
   return Math.floor((left * share - Math.min(unread, taken)) / (share + 1))

@@ -18,12 +18,16 @@ const MAX_SETTINGS = 64
 /** What the peer accepts. The defaults hold until its first SETTINGS arrive. */
 export class PeerSettings {
   headerTableSize = 4096
-  /** null: the peer announces no limit. */
+  /** The limits that the peer announces; null if it announces none. */
   sections: SectionLimits | null = null
   concurrentStreams = Infinity
   initialWindow: number = DEFAULT_WINDOW
 
-  /** Throws an Http2Error. @param fromServer a server never permits pushes */
+  /**
+   * Throws an Http2Error.
+   *
+   * @param fromServer a server never permits pushes
+   */
   apply(payload: Buffer, fromServer: boolean): void {
     if (payload.length % SETTING !== 0)
       throw new Http2Error(FRAME_SIZE_ERROR, 'the length of SETTINGS is no multiple of six')
@@ -66,11 +70,14 @@ export interface SessionSettings {
   readonly headerBytes: number
   readonly headerFields: number
   readonly streamWindow: number
-  /** The receive window of the connection in bytes. What arrives is returned at once: streams have windows of their own. */
+  /**
+   * The receive window of the connection in bytes. What arrives is returned at once: streams have windows of
+   * their own.
+   */
   readonly connectionWindow: number
   /** The peer is a proxy, and the connection carries the requests of many clients. */
   readonly shared?: boolean
-  /** What is sent at most, unless the peer announces another limit; null: whatever it announces, there is no limit. */
+  /** The limits of what is sent, unless the peer announces others; null if there are never any. */
   readonly sections: SectionLimits | null
 }
 

@@ -1,6 +1,6 @@
 /** The static table of HPACK (RFC 7541, Appendix A). Its indices begin at 1. */
 
-/** Names with the values of their entries, in order; a name without values has one entry with an empty value. */
+/** Names with the values of their entries, in order. A name without values has an entry with an empty one. */
 const ENTRIES: readonly (readonly [string, ...string[]])[] = [
   [':authority'],
   [':method', 'GET', 'POST'],
@@ -63,7 +63,7 @@ const PAIRS = ENTRIES.flatMap(([name, ...values]) =>
 /** The highest index. */
 export const STATIC_ENTRIES: number = PAIRS.length
 
-/** By index; the entry at 0 is not part of the table. */
+/** The names by index. The entry at 0 is not part of the table. */
 export const STATIC_NAMES: readonly string[] = ['', ...PAIRS.map(([name]) => name)]
 export const STATIC_VALUES: readonly string[] = ['', ...PAIRS.map(([, value]) => value)]
 
@@ -77,7 +77,10 @@ export function staticIndex(name: string): number {
   return INDICES.get(name) ?? 0
 }
 
-/** @param first the first index of a name @returns its index with the value; 0 without one */
+/**
+ * @param first the first index of a name
+ * @returns its index with the value; 0 without one
+ */
 export function exactStaticIndex(first: number, value: string): number {
   const name = STATIC_NAMES[first]
   for (let at = first; STATIC_NAMES[at] === name; at++) if (STATIC_VALUES[at] === value) return at

@@ -1,4 +1,4 @@
-/** Ids that a peer has left out between those of its streams. Using one later is a connection error (RFC 9113, section 5.1.1). */
+/** The ids that a peer has skipped. Using one later is a connection error (RFC 9113, section 5.1.1). */
 
 /** Gaps that are remembered. Peers use each id in turn. */
 const MAX_GAPS = 100
@@ -7,7 +7,10 @@ export class StreamGaps {
   /** Oldest first: the ids of the streams around them. */
   readonly #all: (readonly [after: number, before: number])[] = []
 
-  /** @param after the newest stream so far @param id of the next one, which is greater */
+  /**
+   * @param after the newest stream so far
+   * @param id of the next one, which is greater
+   */
   opened(after: number, id: number): void {
     if (id <= after + 2) return
     this.#all.push([after, id])

@@ -1,10 +1,10 @@
 /**
- * The open streams of a connection by id: an array in the order of ids. Ids only grow, so a new stream is appended. A Map
- * would keep ended streams from cheap collection (see `InFlight`).
+ * The open streams of a connection by id: an array in the order of ids. Ids only grow, so a new stream is
+ * appended. A Map would keep ended streams from cheap collection (see `InFlight`).
  */
 
 export interface Numbered {
-  /** Greater than that of each stream that was opened before. */
+  /** The id, which is greater than the ids of all streams that were opened before. */
   readonly id: number
 }
 
@@ -21,8 +21,8 @@ export class StreamTable<T extends Numbered> {
   }
 
   get(id: number): T | undefined {
-    const found = this.#all[this.#indexOf(id)]
-    return found?.id === id ? found : undefined
+    const stream = this.#all[this.#indexOf(id)]
+    return stream?.id === id ? stream : undefined
   }
 
   /** @returns whether it was there */

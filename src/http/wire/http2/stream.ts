@@ -1,5 +1,6 @@
-/** One stream of an HTTP/2 connection (RFC 9113, section 5): its state, and flow control in both directions. */
+/** A stream of an HTTP/2 connection (RFC 9113, section 5): its state, and flow control in both directions. */
 
+import { HeldBytes } from './held-bytes.ts'
 import { CANCEL, INTERNAL_ERROR, PROTOCOL_ERROR, SectionTooLarge } from './http2-errors.ts'
 
 /** Receives the events of a stream. `ended`, `failed` or a reset of our own is its last event. */
@@ -7,7 +8,8 @@ export interface StreamReceiver {
   /**
    * A further field block: the trailers of a request; interim and final response, and its trailers.
    *
-   * @param fields name, value, … raw and in order @param complete false: the list is over the limits, and cut
+   * @param fields name, value, … raw and in order
+   * @param complete false if the list is over the limits, and cut
    */
   headers(fields: readonly string[], complete: boolean, endStream: boolean): void
   data(chunk: Buffer): void
@@ -27,7 +29,11 @@ export interface StreamOwner {
   /** @param section an encoded field section */
   sendBlock(stream: Http2Stream, section: Buffer, endStream: boolean): void
   sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean, lines: string): void
-  /** Sends what windows and socket admit. @returns the bytes that were sent */
+  /**
+   * Sends what windows and socket admit.
+   *
+   * @returns the bytes that were sent
+   */
   sendData(stream: Http2Stream, chunk: Buffer, endStream: boolean): number
   /** The stream has bytes to send that windows or socket do not admit yet. */
   waits(stream: Http2Stream): void
@@ -42,9 +48,6 @@ export interface StreamOwner {
   readonly congested: boolean
 }
 
-/** The least bytes of a block of received bytes. */
-const BLOCK = 1024
-
 export class Http2Stream {
   readonly id: number
   readonly #owner: StreamOwner
@@ -55,7 +58,7 @@ export class Http2Stream {
   unreadBytes = 0
   /** Bytes that the peer may still send, and bytes that are consumed and not returned to it yet. */
   #receiveWindow: number
-  /** Infinity: no more room is returned. */
+  /** The size of the window; Infinity if no more room is returned. */
   #windowSize: number
   #consumed = 0
   /** Body bytes that were sent and received, in all. */
@@ -65,7 +68,7 @@ export class Http2Stream {
   readonly #held = new HeldBytes()
   #paused = false
   #endDelivered = false
-  /** To send: the parts of the body, then trailers. */
+  /** The queue of bytes to send: the parts of the body, then trailers. */
   readonly #queue: Buffer[] = []
   #queuedBytes = 0
   #trailers: string | null = null
@@ -109,7 +112,10 @@ export class Http2Stream {
     this.#endLocal()
   }
 
-  /** @param fields name, value, … @param lines further fields, as lines of HTTP/1.1 */
+  /**
+   * @param fields name, value, …
+   * @param lines further fields, as lines of HTTP/1.1
+   */
   headers(fields: readonly string[], endStream: boolean, lines = ''): void {
     if (this.closed || this.#ending) return
     if (endStream) this.#ending = true
@@ -130,7 +136,8 @@ export class Http2Stream {
   /**
    * Ends this side.
    *
-   * @param last a last part of the body @param trailers as lines of HTTP/1.1
+   * @param last a last part of the body
+   * @param trailers as lines of HTTP/1.1
    */
   end(last: Buffer | null = null, trailers = ''): void {
     if (this.closed || this.#ending) return
@@ -157,7 +164,11 @@ export class Http2Stream {
     this.#owner.buffered(bytes)
   }
 
-  /** Sends some of the queue. @returns whether bytes were sent and others still wait */
+  /**
+   * Sends some of the queue.
+   *
+   * @returns whether bytes were sent and others still wait
+   */
   pump(): boolean {
     const chunk = this.#queue[0]
     if (chunk === undefined) {
@@ -214,7 +225,11 @@ export class Http2Stream {
     this.#receiver?.flushed()
   }
 
-  /** Gives the stream up. Its receiver gets no further call. @param code of RST_STREAM */
+  /**
+   * Gives the stream up. Its receiver gets no further call.
+   *
+   * @param code of RST_STREAM
+   */
   reset(code: number = CANCEL): void {
     if (this.closed) return
     this.#receiver = null
@@ -224,8 +239,8 @@ export class Http2Stream {
   }
 
   /**
-   * Gives the stream up without a word to the peer. Its receiver gets no further call; what arrives is dropped, up to the
-   * window. Nothing more is sent: without END_STREAM, a body does not look complete.
+   * Gives the stream up without a word to the peer. Its receiver gets no further call; what arrives is
+   * dropped, up to the window. Nothing more is sent: without END_STREAM, a body does not look complete.
    */
   abandon(): void {
     if (this.closed) return
@@ -279,7 +294,10 @@ export class Http2Stream {
     this.consumed(chunk.length)
   }
 
-  /** @param bytes of a DATA frame, padding included @returns false: the peer had no room for them */
+  /**
+   * @param bytes of a DATA frame, padding included
+   * @returns false: the peer had no room for them
+   */
   admits(bytes: number): boolean {
     this.#receiveWindow -= bytes
     return this.#receiveWindow >= 0
@@ -325,7 +343,11 @@ export class Http2Stream {
     this.#receiver?.headers(fields, complete, endStream)
   }
 
-  /** The peer, or the end of the connection, has ended the stream. @param local this side gives it up */
+  /**
+   * The peer, or the end of the connection, has ended the stream.
+   *
+   * @param local this side gives it up
+   */
   fail(code: number, local: boolean): void {
     if (this.closed) return
     const receiver = this.#receiver
@@ -351,45 +373,3 @@ function ownCopy(chunk: Buffer): Buffer {
 }
 
 const EMPTY = Buffer.alloc(0)
-
-/**
- * Received bytes that wait for their reader. They are copied into blocks: a peer may send single bytes, of which each would
- * keep an object of its own, and with it the whole read that it came in.
- */
-class HeldBytes {
-  readonly #blocks: Buffer[] = []
-  /** Bytes in the last block. */
-  #used = 0
-  /** Bytes of all blocks, used or not. */
-  allocated = 0
-
-  get isEmpty(): boolean {
-    return this.#blocks.length === 0
-  }
-
-  clear(): void {
-    this.#blocks.length = 0
-    this.allocated = 0
-  }
-
-  add(chunk: Buffer): void {
-    const last = this.#blocks.at(-1)
-    const copied = last === undefined ? 0 : chunk.copy(last, this.#used)
-    this.#used += copied
-    if (copied === chunk.length) return
-    const rest = chunk.length - copied
-    const block = Buffer.allocUnsafeSlow(Math.max(rest, BLOCK))
-    chunk.copy(block, 0, copied)
-    this.#blocks.push(block)
-    this.#used = rest
-    this.allocated += block.length
-  }
-
-  /** Takes the oldest bytes out; null: there are none. */
-  take(): Buffer | null {
-    const block = this.#blocks.shift()
-    if (block === undefined) return null
-    this.allocated -= block.length
-    return this.#blocks.length === 0 ? block.subarray(0, this.#used) : block
-  }
-}
