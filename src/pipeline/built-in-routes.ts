@@ -1,4 +1,4 @@
-/** The gateway's own endpoints as routes: they use the same table, pipeline and permission check as all other routes. */
+/** The gateway's own endpoints as routes, with the table, pipeline and permission check of all others. */
 
 import type { AdminEndpoint, AdminRefusal } from '../../seats-admin/index.ts'
 import { freeObject, object, oneOf, orNull, text, type ValueOf } from '../../seats-admin/model/json-schema.ts'
@@ -31,15 +31,15 @@ const MAX_SIGN_IN_BODY = 128 * 1024
 
 const NOTHING_HELD: HeldPermissions = { all: false, permissions: new Set() }
 
-/** What serves the built-in routes of one configuration. */
+/** The handlers of the built-in routes of one configuration. */
 export interface BuiltInHandlers {
   /** The endpoints that require a permission. */
   readonly endpoints: readonly AdminEndpoint[]
   /** The admin space of a tenant. */
   readonly adminSpace: (tenant: string) => string | undefined
-  /** Null: no tenant has a provider. */
+  /** The handler of sign-in; null if no tenant has a provider. */
   readonly signIn: PublicHandler | null
-  /** Null: identity is not signed. */
+  /** The handler of the key set; null if identity is not signed. */
   readonly keySet: PublicHandler | null
   readonly console: PublicHandler
 }
@@ -112,7 +112,10 @@ function localRoute(
   return ownRoute(method, prefix + path, requirement, target, maxBody)
 }
 
-/** The operations of the OpenAPI document: these endpoints, sign-in, the keys of signed identity, and the document itself. */
+/**
+ * The operations of the OpenAPI document: these endpoints, sign-in, the keys of signed identity, and the
+ * document itself.
+ */
 export function operationsOf(
   endpoints: readonly AdminEndpoint[],
   { prefix, authPrefix }: BuiltInPlace,

@@ -1,6 +1,7 @@
 /**
- * The files of the console (`seats-admin/console/`), served as they are written: only the names of packages in imports are
- * replaced, since a browser cannot resolve them and the policy of the page allows no import map.
+ * The files of the console (`seats-admin/console/`), served as they are written: only the names of packages
+ * in imports are replaced, since a browser cannot resolve them and the policy of the page allows no import
+ * map.
  */
 
 import { createHash } from 'node:crypto'
@@ -15,13 +16,13 @@ import { Refusal } from '../model/errors.ts'
 import type { PublicHandler, PublicRequest, PublicResponse } from '../model/route.ts'
 import { acceptsPages } from '../oidc/sign-in/browser.ts'
 
-/** Behind `authPrefix`; pages and files have paths below it. */
+/** The path of the console after `authPrefix`. Pages and files have paths below it. */
 export const CONSOLE_PATH = '/_seatgate/console'
 
 /** First segments below the console. `seats-admin/console/pages.js` has their pages. */
 export const PAGES = ['', 'routes', 'seats', 'api-keys', 'users', 'audit', 'explain', 'signed-in'] as const
 
-/** Modules of npm packages by the names in imports, and the names of their files. The build of the package copies them. */
+/** Modules of npm packages by their names in imports, and their files, which the build copies. */
 export const PACKAGES: Readonly<Record<string, string>> = {
   preact: 'packages/preact.js',
   'preact/hooks': 'packages/preact-hooks.js',
@@ -38,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 const SHELL = 'index.html'
 
-/** Of every response; `frame-ancestors` prevents clickjacking, Trusted Types prevent injected markup. */
+/** The policy of every response. `frame-ancestors` prevents clickjacking, Trusted Types injected markup. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -71,18 +72,22 @@ interface SiteFile {
 }
 
 interface Site {
-  /** Of all files. They import each other by relative paths, so one hash in the path of all suffices. */
+  /** The hash of all files, which is in the path of each, as they import each other by relative paths. */
   readonly hash: string
-  /** By their paths below the hash. */
+  /** The files by their paths below the hash. */
   readonly files: ReadonlyMap<string, SiteFile>
   /** The page, with marks for the paths of this gateway. */
   readonly shell: string
 }
 
-/** Of this process; null: not read yet. */
+/** The site of this process; null before it is read. */
 let site: Promise<Site> | null = null
 
-/** Reads the files at the first request. @returns a handler of the paths of the console */
+/**
+ * Reads the files at the first request.
+ *
+ * @returns a handler of the paths of the console
+ */
 export function openConsole({ prefix, authPrefix }: BuiltInPlace): PublicHandler {
   const home = `${authPrefix}${CONSOLE_PATH}/`
   let page: Buffer | null = null
@@ -134,7 +139,11 @@ function acceptsGzip(rawHeaders: readonly string[]): boolean {
   )
 }
 
-/** The sizes of the whole console, for its limit. @returns bytes of all files, gzipped */
+/**
+ * The sizes of the whole console, for its limit.
+ *
+ * @returns bytes of all files, gzipped
+ */
 export async function consoleBytes(): Promise<number> {
   const { files, shell } = await readSite()
   const sizes = [...files.values()].map(({ gzipped }) => gzipped.length)

@@ -32,7 +32,11 @@ export class EventStreams {
   readonly #open = new Set<Exchange>()
   #draining = false
 
-  /** Null: the response is a stream now, or the client is gone. Rejects when the source can't begin. */
+  /**
+   * Begins a stream. Rejects if the source can't begin.
+   *
+   * @returns the refusal; null if the stream is open, or the client is gone
+   */
   async begin(exchange: Exchange, source: EventSource): Promise<Refusal | null> {
     if (exchange.response.destroyed) return null
     if (!this.#hasRoom(exchange)) return tooMany

@@ -14,7 +14,7 @@ import {
 } from '../../seats-admin/model/json-schema.ts'
 
 export interface FleetDeps {
-  /** With the changes of a tenant. Rejects when they can't be read. */
+  /** The fleet with the changes of a tenant. Rejects if they can't be read. */
   readonly fleet: (tenant: string) => Promise<FleetView>
 }
 
@@ -117,8 +117,8 @@ function changeView({ seq, kind, at, effective }: FleetView['changes'][number]) 
 }
 
 /**
- * A route that does nothing and is decided like any other: `seatgate verify` asks it while it changes Seats, so that the
- * answer depends on the decision alone.
+ * A route that does nothing and is decided like any other: `seatgate verify` asks it while it changes Seats,
+ * so that the answer depends on the decision alone.
  */
 export const canaryEndpoint: AdminEndpoint = endpoint({
   method: 'GET',

@@ -1,5 +1,6 @@
 /**
- * The pipeline of the front door, which also opens WebSockets, and answers the questions of other proxies about requests.
+ * The pipeline of the front door, which also opens WebSockets, and answers the questions of other proxies
+ * about requests.
  */
 
 import type { ClientRequest } from '../http/server/client-request.ts'
@@ -28,12 +29,15 @@ export class GatewayPipeline extends Pipeline<GatewayConfig, GatewayLists> {
     this.#webSockets = webSockets
   }
 
-  /** Whether the request is a well-formed WebSocket handshake. No other request follows it on the connection. */
+  /** Whether the request is a well-formed WebSocket handshake. No other follows it on the connection. */
   acceptsUpgrade(request: ClientRequest): boolean {
     return isHandshake(request)
   }
 
-  /** @param rest bytes that arrived after the handshake: a client must wait for the 101 (RFC 6455, section 4.1) */
+  /**
+   * @param rest bytes that arrived after the handshake: a client must wait for the 101 (RFC 6455, section
+   *   4.1)
+   */
   upgrade(request: ClientRequest, rest: Buffer): Exchange {
     const response = handshakeResponse(request)
     const exchange = this.begin(new Exchange(request, response, this.idOf(request), now(), false, true))
@@ -56,10 +60,14 @@ export class GatewayPipeline extends Pipeline<GatewayConfig, GatewayLists> {
     return this.begin(exchange)
   }
 
-  /** Decides a question, in the next stage. @param asked the request that the other proxy wants to forward */
-  decide(exchange: Exchange, asked: ClientRequest): void {
-    exchange.request = asked
-    exchange.handshake = isHandshake(asked)
+  /**
+   * Decides a question, in the next stage.
+   *
+   * @param asked the request that the other proxy wants to forward
+   */
+  decide(exchange: Exchange, request: ClientRequest): void {
+    exchange.request = request
+    exchange.handshake = isHandshake(request)
     nextStage(this.#answerQuestion, exchange)
   }
 

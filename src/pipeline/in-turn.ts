@@ -3,8 +3,8 @@
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs works one after the other, in the order of the calls. The value of a JSON text takes up to twenty times the memory of the
- * text: those of many requests at once would exceed the heap.
+ * Runs works one after the other, in the order of the calls. The value of a JSON text takes up to twenty
+ * times the memory of the text: the values of many requests at once would exceed the heap.
  *
  * @param isGone whether the result has no use any more: then the work is not begun
  * @returns never resolves if the work is not begun

@@ -11,7 +11,7 @@ export interface Change {
 
 /** Collected changes; beyond this number, everything counts as changed. */
 const MAX_KEYS = 10_000
-/** Kinds that decisions depend on. A newer program may write other kinds: then everything counts as changed. */
+/** Kinds that decisions depend on. If a newer program writes others, everything counts as changed. */
 const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session', 'block'])
 
 export class Changes {
@@ -27,7 +27,7 @@ export class Changes {
     else this.applyAnnouncement(changes)
   }
 
-  /** Null: no changes. */
+  /** The changes since the last check; null if there are none. */
   sinceLastCheck(): Changed | null {
     if (!this.#all && this.#keys.size === 0) return null
     const changed = new Changed(this.#all, this.#keys)
@@ -63,7 +63,7 @@ export class Changed {
   }
 }
 
-/** Neither a tenant's id nor a kind contains a NUL, so the first two separate the fields, whatever the key contains. */
+/** Tenant ids and kinds contain no NUL, so the first two separate the fields, whatever the key contains. */
 function keyOf(tenant: string, kind: string, key: string): string {
   return `${tenant}\0${kind}\0${key}`
 }

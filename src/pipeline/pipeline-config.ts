@@ -18,18 +18,18 @@ export interface PipelineConfig {
   /** The peers that name their requests by X-Request-ID. */
   readonly requestIdsFrom: TrustedProxies
   readonly limits: PipelineLimits
-  /** Null: requests are not traced. */
+  /** The tracer; null if requests are not traced. */
   readonly tracer: Tracer | null
 }
 
 /** What the front door needs besides. */
 export interface GatewayConfig extends PipelineConfig {
   readonly upstreams: ReadonlyMap<string, Upstream>
-  /** Null: no tenant has sign-in. */
+  /** The redirects to sign-in; null if no tenant has sign-in. */
   readonly signIn: SignInPorts | null
-  /** Candidate tables, which answer nothing; null: there are none. */
+  /** Candidate tables, which answer nothing; null if there are none. */
   readonly shadow: ShadowEngine | null
-  /** For answers to other proxies; null: identity is not signed. */
+  /** The signed identity, for answers to other proxies; null if identity is not signed. */
   readonly identity: SignedIdentity | null
 }
 

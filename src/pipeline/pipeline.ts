@@ -1,8 +1,9 @@
 /**
- * The pipeline: begins the exchange of each request, passes it through a list of stages (`stage-lists.ts`), and ends it.
+ * The pipeline: begins the exchange of each request, passes it through a list of stages (`stage-lists.ts`),
+ * and ends it.
  *
- * `lib/batched-stages.ts` passes the requests of one turn of the event loop on together. An exception or rejection of any
- * stage ends in `Refusals.failed`, which refuses the request: the pipeline fails closed.
+ * `lib/batched-stages.ts` passes the requests of one turn of the event loop on together. An exception or
+ * rejection of any stage ends in `Refusals.failed`, which refuses the request: the pipeline fails closed.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -108,7 +109,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
     }
   }
 
-  /** The listener's report of bytes that are no request, or that break the body of the exchange in progress. */
+  /** The listener reports bytes that are no request, or that break the body of the exchange in progress. */
   malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, respond: RespondUnparsed): void {
     this.mechanisms.refusals.malformed(socket, refusal, exchange, respond)
   }

@@ -1,12 +1,12 @@
 /**
- * Re-evaluates open WebSockets and long requests after a change of a Seat, key or session that their decision depends
- * on, and after their credential expires. What is no longer allowed is cut. One instance a process; each process
- * receives the changes of all writers.
+ * Re-evaluates open WebSockets and long requests after a change of a Seat, key or session that their decision
+ * depends on, and after their credential expires. What is no longer allowed is cut. One instance a process;
+ * each process receives the changes of all writers.
  *
- * A check every half second costs almost nothing without changes. An exchange that a change concerns becomes pending,
- * and is evaluated again under the current configuration once it is a second old; most requests end before. While the
- * store can't be asked, pending exchanges stay open and pending: no decision against them is known, and nothing new is
- * allowed.
+ * A check every half second costs almost nothing without changes. An exchange that a change concerns becomes
+ * pending, and is evaluated again under the current configuration once it is a second old; most requests end
+ * before. While the store can't be asked, pending exchanges stay open and pending: no decision against them
+ * is known, and nothing new is allowed.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -91,7 +91,7 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     this.#cancel()
   }
 
-  /** Another configuration is active: a secret may be gone, and a public route may require a credential now. */
+  /** Another configuration is active. A secret may be gone, and a public route may require a credential. */
   reloaded(): void {
     this.#reloaded = true
   }
@@ -199,7 +199,7 @@ function sameCaller({ evaluation }: OpenExchange, next: Decision): boolean {
   return next.principal?.tenant === before.tenant && next.principal.user === before.user
 }
 
-/** After a reload a table may read it elsewhere. The upstream received the one that the Seats were asked for. */
+/** After a reload, a table may read it elsewhere. The upstream received the one that was decided on. */
 function sameSpace({ evaluation }: OpenExchange, next: Decision): boolean {
   const before = evaluation?.decision ?? null
   const both = [before?.permission ?? null, next.permission]

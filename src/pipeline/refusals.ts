@@ -1,4 +1,7 @@
-/** Sends the gateway's own refusals, and ends responses that can't be completed. The only place that handles exceptions. */
+/**
+ * Sends the gateway's own refusals, and ends responses that can't be completed. The only place that handles
+ * exceptions.
+ */
 
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -38,8 +41,8 @@ export class Refusals {
   }
 
   /**
-   * Sends the refusal once; later ones are ignored. A response that has begun is aborted, so that it does not look
-   * complete. Never throws: where sending fails, the connection is closed.
+   * Sends the refusal once; later ones are ignored. A response that has begun is aborted, so that it does not
+   * look complete. Never throws: where sending fails, the connection is closed.
    *
    * @param cause for the log only
    */
@@ -47,7 +50,8 @@ export class Refusals {
     if (exchange.refusal !== null) return
     exchange.refusal = refusal
     exchange.cause = cause
-    // A connection of another proxy carries the questions of many clients: none waits for the refused ones of others.
+    // A connection of another proxy carries the questions of many clients: none waits for the refused ones of
+    // others.
     exchange.response.refused = askedQuestion.get(exchange) === undefined
     try {
       send(exchange, refusal)
@@ -142,7 +146,7 @@ function expectsContinueInHttp10({ expect, minor }: ClientRequest): boolean {
   return expect !== null && minor === 0
 }
 
-/** Whether the request is an allowed change of Seats or keys: it may be committed, whatever failed afterwards. */
+/** Whether the request is an allowed change of Seats or keys: it may be committed, whatever fails. */
 function isWrite(exchange: Exchange): boolean {
   const { request, evaluation } = exchange
   if (askedQuestion.get(exchange) !== undefined) return false

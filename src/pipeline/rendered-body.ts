@@ -23,7 +23,7 @@ export function bytesOf(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
 }
 
-/** @param body undefined: there is none */
+/** @param body undefined if there is none */
 export async function renderedBody(body: unknown): Promise<Buffer | RenderedPieces | undefined> {
   if (body === undefined) return undefined
   if (Buffer.isBuffer(body) || !isLarge(body)) return bytesOf(body)

@@ -47,7 +47,7 @@ export function credentialsOf(fields: FieldTable): Credentials {
   }
 }
 
-/** Only sessions, tables with `cors` and some sources of a space need the fields: they are not read before that. */
+/** Only sessions, tables with `cors` and some sources of a space need the fields, which are read then. */
 class RequestContext implements BrowserContext, RequestFields {
   readonly #request: ClientRequest
   readonly requestId: string

@@ -1,7 +1,8 @@
 /**
- * The lists of stages, in order, and of observers. There are three lists of stages: for a request to the front door, for a question
- * of another proxy about a request, and for a request to a listener of built-in endpoints alone. Each is composed when a configuration
- * is activated. A new mechanism is a file in `stages/` or `observers/`, and a line here.
+ * The lists of stages, in order, and of observers. There are three lists of stages: for a request to the
+ * front door, for a question of another proxy about a request, and for a request to a listener of built-in
+ * endpoints alone. Each is composed when a configuration is activated. A new mechanism is a file in `stages/`
+ * or `observers/`, and a line here.
  */
 
 import type { RateLimiter } from '../decision/limits/rate-limiter.ts'
@@ -50,13 +51,13 @@ export interface GatewayMechanisms extends Mechanisms, GatewayServices {
 }
 
 export interface StageLists {
-  /** For requests that the gateway forwards or serves. */
+  /** The list for requests that the gateway forwards or serves. */
   readonly requests: Next
   readonly observers: Observers
 }
 
 export interface GatewayLists extends StageLists {
-  /** For questions of other proxies. */
+  /** The list for questions of other proxies. */
   readonly questions: Next
 }
 
@@ -105,7 +106,7 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
   }
 }
 
-/** For a listener that serves built-in endpoints alone: without rate limits, upstreams and sign-in. */
+/** The list for built-in endpoints alone: no rate limits, upstreams and sign-in. */
 export const builtInOnlyStages: StagesOf<PipelineConfig, StageLists> = (config, mechanisms) => {
   const { refusals, requestShares } = mechanisms
   const observers = observersOf(config, mechanisms, [])

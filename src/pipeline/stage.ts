@@ -1,5 +1,6 @@
 /**
- * Stages: the steps that a request passes, in order. A list of them is composed when a configuration is activated.
+ * Stages: the steps that a request passes, in order. A list of them is composed when a configuration is
+ * activated.
  */
 
 import type { Exchange } from '../http/server/exchange.ts'
@@ -8,15 +9,18 @@ import type { Refusal } from '../model/errors.ts'
 /** The stage has answered the exchange, or the exchange is settled. */
 export const ANSWERED = 'answered' as const
 
-/** What a stage returns: {@link ANSWERED}, or what `next` returns. So no stage forgets a promise whose rejection would be lost. */
+/**
+ * What a stage returns: {@link ANSWERED}, or what `next` returns. So no stage forgets a promise whose
+ * rejection would be lost.
+ */
 export type Passed = typeof ANSWERED | Promise<typeof ANSWERED>
 
 /** Hands the exchange to the next stage. */
 export type Next = (exchange: Exchange) => Passed
 
 /**
- * Answers the exchange, or hands it to `next`. A stage that has waited checks `exchange.settled` first. An exception or a rejection
- * refuses the request: see `Pipeline`.
+ * Answers the exchange, or hands it to `next`. A stage that has waited checks `exchange.settled` first. An
+ * exception or a rejection refuses the request: see `Pipeline`.
  */
 export type Stage = (exchange: Exchange, next: Next) => Passed
 

@@ -33,7 +33,7 @@ export class WebSockets implements Observer {
       this.#metrics.webSocketEnded(openedWebSocket.get(exchange)?.endedBy ?? 'client')
   }
 
-  /** Closes those that are open, and those that open from now on, with status 1001 (RFC 6455, section 7.4.1). */
+  /** Closes all WebSockets, and those that open from now on, with status 1001 (RFC 6455, section 7.4.1). */
   drain(): void {
     this.#draining = true
     for (const exchange of [...this.#open]) goAway(exchange)

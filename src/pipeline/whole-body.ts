@@ -14,7 +14,7 @@ export interface BodyLimits {
   readonly time: number
 }
 
-/** Null: the request has no body. Never resolves when the client disconnects first. */
+/** Reads the body; null if there is none. Never resolves if the client disconnects first. */
 export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Buffer | null | Refusal> {
   const { length } = exchange.request
   if (length === 0) return Promise.resolve(null)
@@ -70,7 +70,7 @@ export function isJsonType(value: string): boolean {
   return JSON_TYPE.test(value)
 }
 
-/** Reads the whole body; undefined: there is none. Never resolves when the client disconnects first. */
+/** Reads the whole body as JSON; undefined without one. Never resolves if the client disconnects first. */
 export async function readJson(
   exchange: Exchange,
   limits: BodyLimits,

@@ -1,7 +1,7 @@
 /**
- * The attempts of one request at the targets of its upstream: the loop of forwarded requests and of WebSocket handshakes.
- * It counts each attempt at its target, times it, and tells the trace and the outlier ejection of its result. After a
- * failure it begins another attempt, or says what the client is refused with.
+ * The attempts of one request at the targets of its upstream: the loop of forwarded requests and of WebSocket
+ * handshakes. It counts each attempt at its target, times it, and tells the trace and the outlier ejection of
+ * its result. After a failure it begins another attempt, or says what the client is refused with.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -17,7 +17,11 @@ import { blameOf, faultName, refusalOf, timedOut } from './upstream-faults.ts'
 
 /** Sends the attempts. */
 export interface AttemptOwner {
-  /** Sends the request to this target. @param traceParent the value of `traceparent`; null: none is sent */
+  /**
+   * Sends the request to this target.
+   *
+   * @param traceParent the value of `traceparent`, or null if none is sent
+   */
   send(target: Target, traceParent: string | null): void
   /** No attempt is left, or the upstream has not responded in time. */
   refused(refusal: Refusal, cause: unknown): void
@@ -38,7 +42,7 @@ export class Attempts implements Timed {
   readonly #repeatable: boolean
   /** Milliseconds in which the upstream must make progress before its response. */
   readonly #responseTimeout: number
-  /** Null before the first attempt. */
+  /** The hop of the request; null before the first attempt. */
   #hop: NextHop | null = null
   /** The target of the attempt in progress and of the previous one; null if there is none. */
   #target: Target | null = null
@@ -63,7 +67,12 @@ export class Attempts implements Timed {
     this.#responseTimeout = exchange.evaluation?.decision.route?.responseTimeout ?? responseTimeout
   }
 
-  /** Begins the first attempt. @param target from `Upstream.choose` @param now monotonic ms */
+  /**
+   * Begins the first attempt.
+   *
+   * @param target from `Upstream.choose`
+   * @param now monotonic ms
+   */
   start(target: Target, now: number): void {
     this.#hop = new NextHop(now)
     nextHop.set(this.#exchange, this.#hop)
@@ -151,9 +160,9 @@ export class Attempts implements Timed {
   }
 
   /**
-   * The target of a retry. A request of which nothing was written may always be retried, any other only if it is
-   * repeatable, or if the target has not processed it. The first keep-alive race does not count, nor a connection that
-   * the target closes in good order: every HTTP client must expect them.
+   * The target of a retry. A request may always be retried if nothing of it was written, and otherwise only
+   * if it is repeatable, or if the target has not processed it. The first keep-alive race does not count, nor
+   * a connection that the target closes in good order: every HTTP client must expect them.
    */
   #next(tried: Target, race: boolean, unprocessed: Unprocessed | null, now: number): Target | null {
     if (this.#responseStarted || this.#retries === this.#upstream.retries) return null
@@ -162,7 +171,11 @@ export class Attempts implements Timed {
     return this.#upstream.retryTarget(tried, this.#previous, race || unprocessed !== null, free, now)
   }
 
-  /** The attempt takes no slot of its target any more. An abandoned one ends too. @returns its target; null: it had ended */
+  /**
+   * Frees the slot of the attempt at its target. An abandoned attempt ends too.
+   *
+   * @returns its target, or null if it had ended
+   */
   end(): Target | null {
     const target = this.#target
     this.uploaded()

@@ -1,7 +1,7 @@
 /**
- * Bounds the memory of body buffers. Bodies pass in buffers of 64 KiB, each of which is garbage once it is written. V8
- * lets 64 MiB of them accumulate before it collects: twice its default young generation, whatever its real size. A minor
- * collection takes about a millisecond.
+ * Bounds the memory of body buffers. Bodies pass in buffers of 64 KiB. Each buffer is garbage once it is
+ * written. V8 lets 64 MiB of them accumulate before it collects: twice its default young generation, whatever
+ * its real size. A minor collection takes about a millisecond.
  */
 
 import { collectYoungGeneration } from '../lib/node-internals.ts'

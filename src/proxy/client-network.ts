@@ -1,6 +1,6 @@
 /**
- * The key by which connections and requests of one client are counted: its IPv4 address, or its IPv6 /64 network, as
- * one client may own all of that.
+ * The key by which connections and requests of one client are counted: its IPv4 address, or its IPv6 /64
+ * network, as one client may own all of that.
  */
 
 import { isIP, isIPv6 } from 'node:net'
@@ -42,14 +42,14 @@ export function clientNetwork(peer: string | undefined, proxies: TrustedProxies)
   return proxies.has(address) ? null : networkOf(address)
 }
 
-/** The network of the client behind a trusted proxy. Null without a trusted proxy, or if none of them names the client. */
+/** The network of the client that a trusted proxy names; null if the peer is none, or names no client. */
 export function forwardedNetwork(request: ClientRequest, proxies: TrustedProxies): string | null {
   if (clientNetwork(request.socket.remoteAddress, proxies) !== null) return null
   const address = namedAddress(request, proxies)
   return address === null ? null : networkOf(address)
 }
 
-/** The client that a trusted proxy names, in Forwarded (RFC 7239) where that is alone. Null: none. */
+/** The client that a trusted proxy names, in Forwarded (RFC 7239) if that is alone; null if there is none. */
 function namedAddress(request: ClientRequest, proxies: TrustedProxies): string | null {
   const { fields } = request.section
   const lines = fields.values(FORWARDED)
@@ -74,7 +74,7 @@ export function forwardedAddress({ section }: ClientRequest, proxies: TrustedPro
   return null
 }
 
-/** The address of the client; that of the peer where no trusted proxy names another. Null: the connection is closed. */
+/** The client's address: the peer's, unless a trusted proxy names another. Null once it is disconnected. */
 export function clientAddress(request: ClientRequest, proxies: TrustedProxies): string | null {
   const peer = request.socket.remoteAddress ?? null
   if (peer === null || !proxies.has(peerAddress(peer))) return peer
@@ -86,12 +86,12 @@ export function knownNetwork(request: ClientRequest, proxies: TrustedProxies): s
   return clientNetwork(request.socket.remoteAddress, proxies) ?? forwardedNetwork(request, proxies)
 }
 
-/** The network of the client; that of the peer where a trusted proxy does not name it. */
+/** The network of the client: of the peer, unless a trusted proxy names the client. */
 export function networkOfClient(request: ClientRequest, proxies: TrustedProxies): string {
   return knownNetwork(request, proxies) ?? networkOf(peerAddress(request.socket.remoteAddress))
 }
 
-/** The last hops, from last to first, at most `MAX_HOPS`. Empty elements are none (RFC 9110, section 5.6.1). */
+/** The last hops, last first, at most `MAX_HOPS`. Empty elements are none (RFC 9110, section 5.6.1). */
 function* lastHops(lines: readonly string[]): Generator<string> {
   let remaining = MAX_HOPS
   for (const list of lines.toReversed()) {
@@ -106,7 +106,7 @@ function* lastHops(lines: readonly string[]): Generator<string> {
 }
 
 /**
- * The owner of a request, among whom the slots at an upstream are shared. For a public route the owner is the client
+ * The owner of a request. Owners share the slots at an upstream. For a public route the owner is the client
  * network. Requests of a trusted proxy that names no client have one common owner.
  */
 export function ownerOf({ request, evaluation }: Exchange, proxies: TrustedProxies): RequestOwner {

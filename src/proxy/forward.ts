@@ -92,7 +92,7 @@ class Forwarding
   /** The body is read before a target is selected. */
   #bufferingBody = false
   #owner: RequestOwner | null = null
-  /** null before a connection is available. */
+  /** The control of the request in flight; null before a connection is available. */
   #control: RequestControl | null = null
   /** Further events are ignored. */
   #finished = false
@@ -220,8 +220,8 @@ class Forwarding
     this.#control = null
     const body = this.#body
     if (body === null || body.complete) return
-    // The response came before the end of the request. The rest of the body is discarded: a fault in it must not
-    // replace this response.
+    // The response came before the end of the request. The rest of the body is discarded: a fault in it must
+    // not replace this response.
     this.#relay.flush()
     body.destroy()
     discardBody(this.#exchange.request, this.#exchange.response, body.remaining)
@@ -241,7 +241,10 @@ class Forwarding
     this.#stopBuffering()
   }
 
-  /** The streams of a call of gRPC answer each other. Once it has a response, the time of its connection bounds both. */
+  /**
+   * The streams of a call of gRPC answer each other. Once it has a response, the time of its connection
+   * bounds both.
+   */
   mayBeSilent(): boolean {
     const isStream = this.#hopRequest.grpc === true && this.#upstream.config.protocol !== 'http1'
     return isStream && !this.#finished && this.#attempts.hasResponse
@@ -292,7 +295,11 @@ class Forwarding
   }
 }
 
-/** With a field for one attempt only. @param traceParent a valid value */
+/**
+ * The request with a field for one attempt only.
+ *
+ * @param traceParent a valid value
+ */
 function traced(request: UpstreamRequest, traceParent: string): UpstreamRequest {
   return {
     ...request,

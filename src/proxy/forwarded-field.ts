@@ -4,27 +4,36 @@ import { isLongList, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 
 /** What one proxy says; '' for what it does not say. */
 export interface ForwardedElement {
-  /** With the brackets and port that it may have. */
+  /** The value of `for`, with its brackets and port if it has them. */
   readonly for: string
   readonly proto: string
   readonly host: string
-  /** As received, without the white space around it. */
+  /** The text as received, without the white space around it. */
   readonly text: string
 }
 
-/** RFC 7239, section 4: a pair `token=token` or `token="quoted"`, and what ends it. A quoted-pair is not read. */
+/** A pair `token=token` or `token="quoted"` (RFC 7239, section 4), and what ends it. No quoted-pairs. */
 const PAIR = (() => {
   const token = "[\\w!#$%&'*+.^`|~-]+"
   return new RegExp(`[ \\t]*(?:(${token})=(?:(${token})|"([\\t !#-\\[\\]-~]*)")[ \\t]*)?([;,]|$)`, 'y')
 })()
 
-/** In all elements, empty ones included: the four registered ones of each (RFC 7239, section 5). A client may send many more. */
+/**
+ * The number of pairs in all elements, empty ones included: four of each are registered (RFC 7239, section
+ * 5). A client may send many more.
+ */
 const MAX_PAIRS = 4 * MAX_LIST_ELEMENTS
 
-/** None has a comma. With one, in quotes, the lists made of these values would have more elements than there were proxies. */
+/**
+ * None has a comma. With one, in quotes, the lists made of these values would have more elements than there
+ * were proxies.
+ */
 const READ: ReadonlySet<string> = new Set(['for', 'proto', 'host'])
 
-/** The elements in order, without the empty ones (RFC 9110, section 5.6.1). Null: malformed, or more than any chain of proxies has. */
+/**
+ * The elements in order, without the empty ones (RFC 9110, section 5.6.1); null if they are malformed, or
+ * more than any chain of proxies has.
+ */
 export function forwardedElements(value: string): readonly ForwardedElement[] | null {
   if (isLongList(value)) return null
   const elements: ForwardedElement[] = []

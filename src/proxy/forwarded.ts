@@ -32,8 +32,8 @@ export class TrustedProxies {
 }
 
 /**
- * The address of the peer on the wire: an IPv4-mapped IPv6 address becomes IPv4, and the zone, which is local, is
- * removed.
+ * The address of the peer on the wire: an IPv4-mapped IPv6 address becomes IPv4, and the zone, which is
+ * local, is removed.
  */
 export function peerAddress(remote: string | undefined): string {
   if (remote === undefined) return 'unknown'
@@ -42,7 +42,7 @@ export function peerAddress(remote: string | undefined): string {
   return zone === -1 ? remote : remote.slice(0, zone)
 }
 
-/** As `peerAddress`, of an address that a proxy has written: an IPv4-mapped one may have any spelling. */
+/** The canonical form of an address that a proxy has written. An IPv4-mapped one may have any spelling. */
 export function writtenAddress(text: string): string {
   const address = peerAddress(text)
   if (!MAPPED.test(address) || !isIPv6(address)) return address
@@ -82,7 +82,10 @@ const NOTHING: Readonly<ForwardedContext> = new ForwardedContext(new TrustedProx
 /** `reg-name`, IPv4 or `[IPv6]`, and a port. */
 const HOST = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
 
-/** What `ws` and `wss` stand for (RFC 6455, section 3) is what services know. Schemes have no case (RFC 3986, section 3.1). */
+/**
+ * What `ws` and `wss` stand for (RFC 6455, section 3) is what services know. Schemes have no case (RFC 3986,
+ * section 3.1).
+ */
 const SCHEMES: ReadonlyMap<string, string> = new Map([
   ['http', 'http'],
   ['ws', 'http'],
@@ -91,8 +94,8 @@ const SCHEMES: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * What the proxy says whose peer is the client: the ones behind it are trusted, so their elements name trusted proxies. The elements
- * before it may be the client's own.
+ * What the proxy says whose peer is the client: the proxies after it are trusted, so their elements name
+ * trusted proxies. The elements before it may be the client's own.
  */
 export function clientElement(
   elements: readonly ForwardedElement[],
@@ -103,8 +106,8 @@ export function clientElement(
 }
 
 /**
- * The fields of the gateway: name, value, … `forwardedContext` is null for an untrusted peer. A malformed value of a
- * trusted proxy is dropped, not repaired: the chain then begins with the peer.
+ * The fields of the gateway: name, value, … `forwardedContext` is null for an untrusted peer. A malformed
+ * value of a trusted proxy is dropped, not repaired: the chain then begins with the peer.
  */
 export function forwardedFields(
   forwardedContext: ForwardedContext | null,
@@ -138,20 +141,26 @@ function statedBy(
   return { for: hops.join(', '), proto: client.proto, host: client.host }
 }
 
-/** Null: none, or malformed. Proxies that disagree: `http`, which promises less. */
+/**
+ * The scheme; null if there is none, or the list is malformed. If proxies disagree, it is `http`, which
+ * promises less.
+ */
 function schemeOf(list: string): string | null {
   const schemes = elementsOf(list).map((each) => SCHEMES.get(each.toLowerCase()))
   if (schemes.length === 0 || schemes.includes(undefined)) return null
   return schemes.includes('http') ? 'http' : 'https'
 }
 
-/** The last one, which the nearest proxy has added: the client may have sent the earlier ones. Null as above. */
+/** The last host, which the nearest proxy has added: the client may have sent the others. Null as above. */
 function hostOf(list: string): string | null {
   const hosts = elementsOf(list)
   return hosts.every((each) => HOST.test(each)) ? (hosts.at(-1) ?? null) : null
 }
 
-/** Without the empty ones (RFC 9110, section 5.6.1). A list that is longer than any chain of proxies counts as malformed. */
+/**
+ * Without the empty ones (RFC 9110, section 5.6.1). A list that is longer than any chain of proxies counts as
+ * malformed.
+ */
 function elementsOf(list: string): string[] {
   if (list === '' || isLongList(list)) return []
   return list
@@ -165,22 +174,30 @@ interface DirectLines {
   readonly lines: FieldLines
 }
 
-/** Of the latest request of a connection, as the next one is mostly for the same host. */
+/** The lines of the latest request of a connection, as the next one is mostly for the same host. */
 const latest = new RecentValues<object, DirectLines>()
 /** Characters: longer ones are no host names. */
 const MAX_HOST = 255
 
-/** The lines of {@link forwardedFields} for an untrusted peer. @param connection its peer and protocol stay the same */
+/**
+ * The lines of {@link forwardedFields} for an untrusted peer.
+ *
+ * @param connection its peer and protocol stay the same
+ */
 export function directLines(connection: object, peer: string, proto: string, host: string): FieldLines {
-  const known = latest.get(connection)
-  if (known?.host === host) return known.lines
+  const previous = latest.get(connection)
+  if (previous?.host === host) return previous.lines
   const lines = FieldLines.of(forwardedFields(null, peer, proto, host))
-  // A slice of the request would retain the whole request with its credentials. The check has made a flat text of the lines.
+  // A slice of the request would retain the whole request with its credentials. The check has made a flat
+  // text of the lines.
   if (lines.writable && host.length <= MAX_HOST) latest.set(connection, { host: detachedText(host), lines })
   return lines
 }
 
-/** The last hops, which proxies added. The client controls the earlier ones and their number. None: malformed. */
+/**
+ * The last hops, which proxies added; none if they are malformed. The client controls the earlier ones and
+ * their number.
+ */
 function hopsOf(list: string): readonly string[] {
   let at = list.length
   if (!isLongList(list)) at = -1

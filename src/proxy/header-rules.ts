@@ -3,7 +3,7 @@
 import { type FieldName, fieldName } from '../http/wire/field-name.ts'
 import type { FieldTable } from '../http/wire/field-table.ts'
 
-/** Characters of a name that are folded in one step: for long names, the regular expression takes ten times as long. */
+/** Characters of a name that are folded in one step: the regular expression is ten times as slow. */
 const MAX_SHORT = 64
 
 /** The name as the most lenient reader sees it; see `field-name.ts`. */
@@ -31,13 +31,13 @@ interface Rule<Treatment> extends Treatments<Treatment> {
   readonly name: FieldName
 }
 
-/** For all names that equal the prefix or begin with it and `-`. */
+/** A rule for all names that equal the prefix or begin with it and `-`. */
 export interface PrefixRule<Treatment> extends Treatments<Treatment> {
   readonly prefix: string
 }
 
 export class HeaderRules<Treatment> {
-  /** By hash. */
+  /** The rules by the hash of the name. */
   readonly #rules = new Map<number, Rule<Treatment>[]>()
   readonly #prefixes: readonly PrefixRule<Treatment>[]
   readonly #unlisted: Treatment
@@ -71,8 +71,8 @@ export class HeaderRules<Treatment> {
 }
 
 /**
- * Adds the names in a Connection line (RFC 9110, section 7.6.1), folded, to those of earlier lines. Null while there
- * are only `close` and `keep-alive`, as nearly always. The parser bounds the list.
+ * Adds the names in a Connection line (RFC 9110, section 7.6.1), folded, to the names of earlier lines. Null
+ * while there are only `close` and `keep-alive`, as nearly always. The parser bounds the list.
  */
 export function connectionNames(value: string, before: Set<string> | null): Set<string> | null {
   if (value === 'keep-alive' || value === 'close') return before

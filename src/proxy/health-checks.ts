@@ -1,6 +1,6 @@
 /**
- * Health checks of a target: a GET that is answered 2xx passes. Each check opens its own connection, as a new request
- * would, and does not count as traffic.
+ * Health checks of a target: a GET that is answered 2xx passes. Each check opens its own connection, as a new
+ * request would, and does not count as traffic.
  */
 
 import { createRequire } from 'node:module'

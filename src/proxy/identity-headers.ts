@@ -1,6 +1,6 @@
 /**
- * The identity of the caller for the upstream: `x-seatgate-*`. Only this file writes these fields, after those of the client
- * were removed.
+ * The identity of the caller for the upstream: `x-seatgate-*`. Only this file writes these fields, after the
+ * client's own were removed.
  */
 
 import { FieldLines } from '../http/wire/field-lines.ts'
@@ -15,7 +15,7 @@ interface KnownLines extends Omit<Identified, 'principal'> {
   readonly lines: FieldLines
 }
 
-/** Of the latest request of a caller, as the next one is mostly for the same. */
+/** The lines of the latest request of a caller, as the next one is mostly for the same. */
 const latest = new RecentValues<Principal, KnownLines>()
 /** Characters. Longer lines are made for each request, and so are those about more Seats. */
 const MAX_KNOWN = 1024
@@ -25,14 +25,14 @@ const MAX_SEATS = 16
 export function identityLines(decision: Identified): FieldLines {
   const { principal, space, permission, seats } = decision
   if (principal === null || permission === 'public') return FieldLines.none
-  const known = latest.get(principal)
+  const previous = latest.get(principal)
   const isKnown =
-    known?.space === space && known.permission === permission && haveSameVerdicts(known.seats, seats)
-  if (isKnown) return known.lines
+    previous?.space === space && previous.permission === permission && haveSameVerdicts(previous.seats, seats)
+  if (isKnown) return previous.lines
   const lines = FieldLines.of(identity(decision))
   if (lines.writable && lines.text.length <= MAX_KNOWN && seats.length <= MAX_SEATS) {
-    // A slice of the request would retain the whole request with its credentials. The check has made a flat text of the lines,
-    // without slices.
+    // A slice of the request would retain the whole request with its credentials. The check has made a flat
+    // text of the lines, without slices.
     const ownSpace = space === null ? null : detachedText(space)
     latest.set(principal, { space: ownSpace, permission, seats, lines })
   }
@@ -69,8 +69,8 @@ export const IDENTITY_FIELDS = [
 ] as const
 
 /**
- * The same for the answer to another proxy: name, value, … of all fields. A value that doesn't exist is empty, so that the
- * proxy overwrites the client's own field of that name.
+ * The same for the answer to another proxy: name, value, … of all fields. A value that doesn't exist is
+ * empty, so that the proxy overwrites the client's own field of that name.
  */
 export function wholeIdentity(decision: Identified): string[] {
   const present = new Map<string, string>()
@@ -100,14 +100,14 @@ function encodeName(name: string): string {
   return name.isWellFormed() ? encodeURIComponent(name) : encode(name, SEAT_PLAIN)
 }
 
-/** As `encodeURIComponent` leaves them. */
+/** The characters that `encodeURIComponent` does not change. */
 const SEAT_PLAIN = /^[\w.!~*'()-]+$/
 /** Visible ASCII but `%`. */
 const TEXT_PLAIN = /^[!-$&-~]+$/
 
 /**
- * Any text as a header value: visible ASCII but `%` stays, everything else (spaces, controls, `%`, all beyond ASCII)
- * is percent-encoded as UTF-8. Decoding gives back the text, so no two users look alike.
+ * Any text as a header value: visible ASCII but `%` stays, everything else (spaces, controls, `%`, all beyond
+ * ASCII) is percent-encoded as UTF-8. Decoding gives back the text, so no two users look alike.
  */
 export function headerText(text: string): string {
   return TEXT_PLAIN.test(text) ? text : encode(text, TEXT_PLAIN)
@@ -122,8 +122,8 @@ function encode(text: string, plain: RegExp): string {
 }
 
 /**
- * UTF-8 (RFC 3629), and by the same arithmetic for a lone surrogate, which JSON can hold: `encodeURIComponent` throws
- * on it, and a replacement character would make two such users one.
+ * UTF-8 (RFC 3629), and by the same arithmetic for a lone surrogate, which JSON can hold:
+ * `encodeURIComponent` throws on it, and a replacement character would make two such users one.
  */
 function percent(code: number): string {
   if (code < 0x80) return hex(code)

@@ -1,4 +1,4 @@
-/** Reaches a target as requests do, without a request; where health checks are configured, one of them follows. */
+/** Reaches a target as requests do, without one. A health check follows if one is configured. */
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -13,13 +13,13 @@ import { addressOf } from './target.ts'
 export interface TargetInspection {
   /** The validity of the server's certificate; null without TLS, or where it is not verified. */
   readonly validity: Validity | null
-  /** Why a health check fails; null: it passes, or none is configured. */
+  /** The reason why a health check fails; null if it passes, or if none is configured. */
   readonly unhealthy: Error | null
 }
 
 /**
- * Milliseconds for an alert behind the handshake: in TLS 1.3 the server reads the client's certificate after the client
- * has completed it.
+ * Milliseconds for an alert after the handshake: in TLS 1.3 the server reads the client's certificate after
+ * the client has completed it.
  */
 const ALERT_TIME = 1000
 
@@ -55,7 +55,8 @@ function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Pro
   const socket = openSocket(address, null, alpn)
   let certificate: Validity | null = null
   const finish = () => resolve({ socket, certificate })
-  // Before the check of sessions: getPeerX509Certificate of Node.js 22 and 24 takes the certificate away from later calls.
+  // Before the check of sessions: getPeerX509Certificate of Node.js 22 and 24 takes the certificate away from
+  // later calls.
   socket.prependOnceListener(connectEvent(address), () => (certificate = certificateOf(socket)))
   const timedOut = Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' })
   const timer = setTimeout(() => socket.destroy(timedOut), timeout)
@@ -82,8 +83,8 @@ function certificateOf(socket: Socket): Validity | null {
 }
 
 /**
- * Asks a target whether it speaks HTTP/2, without a request. Resolves when the target has sent its SETTINGS. Rejects
- * with a NoHttp2, or an error of the network or of TLS.
+ * Asks a target whether it speaks HTTP/2, without a request. Resolves when the target has sent its SETTINGS.
+ * Rejects with a NoHttp2, or an error of the network or of TLS.
  *
  * @param timeout ms for all of it
  */

@@ -1,6 +1,6 @@
 /**
- * Outlier ejection of a target. Consecutive failures eject it; a successful request, or health checks, restore it.
- * Pure: the caller passes events and times.
+ * Outlier ejection of a target. Consecutive failures eject it; a successful request, or health checks,
+ * restore it. Pure: the caller passes events and times.
  */
 
 import type { Blame, TargetState } from './upstream-events.ts'
@@ -28,7 +28,7 @@ export class OutlierEjection {
   #epoch = 0
   /** Consecutive failures. */
   #failures = 0
-  /** null if the target is not ejected. */
+  /** The reason of the ejection; null if the target is not ejected. */
   #blame: Blame | null = null
   #backoff = 0
   /** Monotonic ms: no probe before that. */
@@ -59,15 +59,19 @@ export class OutlierEjection {
   /**
    * The ejection time is over, and no other request is probing.
    *
-   * @param repeatable the request can be retried elsewhere if the connection ends. Where that is likely, other requests
-   * probe only after a second back-off, in case all requests are such
+   * @param repeatable the request can be retried elsewhere if the connection ends. Where that is likely,
+   *   other requests probe only after a second back-off, in case all requests are such
    */
   probeDue(now: number, repeatable: boolean): boolean {
     if (!this.probeable || this.#probing) return false
     return now >= this.#ejectedUntil + (repeatable || this.#blame === 'unreachable' ? 0 : this.#backoff)
   }
 
-  /** A request starts. @returns the epoch to pass with its results */
+  /**
+   * A request starts.
+   *
+   * @returns the epoch to pass with its results
+   */
   begin(now: number): number {
     if (this.#blame !== null) {
       this.#probing = true
@@ -109,7 +113,11 @@ export class OutlierEjection {
     this.#ejectedUntil = 0
   }
 
-  /** The result of a health check. @param cause the fault; null if the check passed */
+  /**
+   * The result of a health check.
+   *
+   * @param cause the fault; null if the check passed
+   */
   checked(cause: unknown, now: number): void {
     if (this.#health === null) return
     this.#passedChecks = cause === null ? this.#passedChecks + 1 : 0
@@ -165,8 +173,9 @@ export class OutlierEjection {
 }
 
 /**
- * Nothing listens on the port. The last target is exempt from ejection for it, as it is for a reset that the request
- * may have caused: an attempt costs next to nothing, and a restarted service is back with its first request.
+ * Nothing listens on the port. The last target is exempt from ejection for it, as it is for a reset that the
+ * request may have caused: an attempt costs next to nothing, and a restarted service is back with its first
+ * request.
  */
 function isRefused(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'

@@ -1,7 +1,7 @@
 /**
- * The request body on its way to the upstream or to a local handler. This stream stands between the two, so that the
- * reader may destroy it without destroying the client connection, which still has to carry the response. It counts
- * bytes and enforces limit and timeout.
+ * The request body on its way to the upstream or to a local handler. This stream stands between the two, so
+ * that the reader may destroy it without destroying the client connection, which still has to carry the
+ * response. It counts bytes and enforces limit and timeout.
  */
 
 import { Readable } from 'node:stream'
@@ -11,8 +11,8 @@ import type { BodySink } from '../http/server/client-request.ts'
 import { passed } from './buffer-garbage.ts'
 
 /**
- * Bytes of a part. Smaller parts that wait for the reader are gathered into one: each part is an object of its own, and a
- * client may send single bytes.
+ * Bytes of a part. Smaller parts that wait for the reader are gathered into one: each part is an object of
+ * its own, and a client may send single bytes.
  */
 const PART = 1024
 
@@ -94,7 +94,7 @@ export class RequestBody extends Readable implements BodySink {
   data(chunk: Buffer): void {
     this.#exchange.bytesIn += chunk.length
     passed(chunk.length)
-    // The exchange was refused meanwhile: the rest is discarded.
+    // The exchange is refused: the rest of the body is discarded.
     if (this.#exchange.refusal !== null) return void this.destroy()
     if (this.#exchange.bytesIn > this.#limit) return this.#owner.bodyRefused(bodyTooLarge)
     const accepts = this.#add(chunk)

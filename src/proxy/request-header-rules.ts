@@ -12,7 +12,8 @@ import { HeaderRules } from './header-rules.ts'
 export type Treatment = 'pass' | 'drop' | 'override' | 'proxy' | (typeof BY_NAME)[number]
 
 /**
- * Fields for one connection only (RFC 9110, section 7.6.1), or for the gateway. The gateway writes the framing itself.
+ * Fields for one connection only (RFC 9110, section 7.6.1), or for the gateway. The gateway writes the
+ * framing itself.
  */
 const DROPPED = [
   'content-length',
@@ -35,9 +36,10 @@ const DROPPED = [
 ]
 
 /**
- * Fields that replace the request line in: IIS, Symfony, Laminas (x-original-url, x-rewrite-url), Rack, Laravel,
- * Express and ASP.NET (the method ones), Envoy (x-envoy-…), forward-auth applications (x-forwarded-uri and similar),
- * gunicorn (script-name, path-info), iisnode (x-waws-…), Rack::Sendfile (x-sendfile-type, x-accel-mapping).
+ * Fields that replace the request line in: IIS, Symfony, Laminas (x-original-url, x-rewrite-url), Rack,
+ * Laravel, Express and ASP.NET (the method ones), Envoy (x-envoy-…), forward-auth applications
+ * (x-forwarded-uri and similar), gunicorn (script-name, path-info), iisnode (x-waws-…), Rack::Sendfile
+ * (x-sendfile-type, x-accel-mapping).
  */
 export const OVERRIDES = [
   'path-info',
@@ -118,7 +120,11 @@ const prefixes = [
 
 export const requestHeaderRules: HeaderRules<Treatment> = new HeaderRules<Treatment>(names, prefixes, 'pass')
 
-/** The same, and a field of the gateway that no client may send in any spelling. @param name folded */
+/**
+ * The same, and a field of the gateway that no client may send in any spelling.
+ *
+ * @param name folded
+ */
 export function rulesWithout(name: string): HeaderRules<Treatment> {
   return new HeaderRules<Treatment>(new Map([...names, [name, treated('drop')]]), prefixes, 'pass')
 }

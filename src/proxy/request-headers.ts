@@ -1,4 +1,4 @@
-/** The header fields of a forwarded request: those of the client that may pass, then those of the gateway. */
+/** The header fields of a forwarded request: the client's fields that may pass, then the gateway's. */
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Exchange } from '../http/server/exchange.ts'
@@ -19,8 +19,9 @@ import { requestHeaderRules, type Treatment } from './request-header-rules.ts'
 import type { UpstreamIdentity } from './upstream-identity.ts'
 
 /**
- * The client's fields keep their order and bytes. The identity of the caller and the fields of the gateway follow. Fields
- * are removed before any is added, so that nothing a client sends, Connection included, affects a field of the gateway.
+ * The client's fields keep their order and bytes. The identity of the caller and the fields of the gateway
+ * follow. Fields are removed before any is added, so that nothing a client sends, Connection included,
+ * affects a field of the gateway.
  */
 export function requestHeaders(
   exchange: Exchange,
@@ -57,7 +58,7 @@ export function requestHeaders(
 
 /** Whether fields pass that usually do not. */
 interface Allowed {
-  /** The gateway's own `traceparent` replaces that of the client. */
+  /** Whether the gateway's own `traceparent` replaces the client's. */
   readonly traceParent: boolean
   /** Data of the systems that a trace has passed belong to that trace (W3C Trace Context, section 3.3). */
   readonly traceState: boolean

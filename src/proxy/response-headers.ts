@@ -11,8 +11,8 @@ import { maySet } from './reserved-cookies.ts'
 type Treatment = 'pass' | 'drop' | 'vary' | (typeof BY_NAME)[number]
 
 /**
- * Hop-by-hop fields (RFC 9110, section 7.6.1), and the request id, which is the gateway's. The response to the client has
- * framing of its own.
+ * Hop-by-hop fields (RFC 9110, section 7.6.1), and the request id, which is the gateway's. The response to
+ * the client has framing of its own.
  */
 const DROPPED = [
   'http2-settings',
@@ -43,7 +43,7 @@ const names = new Map(
 const RESERVED = { prefix: 'x-seatgate', exact: 'drop', other: 'drop' } as const
 const responseHeaderRules = new HeaderRules<Treatment>(names, [RESERVED], 'pass')
 
-/** For tables with `cors`: the gateway alone tells which pages may read a response. */
+/** The rules for tables with `cors`: the gateway alone tells which pages may read a response. */
 const withCors = new Map<string, Treatments<Treatment>>([
   ...names,
   ['vary', { exact: 'vary', other: 'pass' }],
@@ -51,7 +51,7 @@ const withCors = new Map<string, Treatments<Treatment>>([
 const CORS = { prefix: 'access-control', exact: 'drop', other: 'drop' } as const
 const corsHeaderRules = new HeaderRules<Treatment>(withCors, [RESERVED, CORS], 'pass')
 
-/** For routes with rate limits: `RateLimit` and `RateLimit-Policy` are the gateway's. */
+/** The rule for routes with rate limits: `RateLimit` and `RateLimit-Policy` are the gateway's. */
 const LIMITED = { prefix: 'ratelimit', exact: 'drop', other: 'drop' } as const
 const limitedHeaderRules = new HeaderRules<Treatment>(names, [RESERVED, LIMITED], 'pass')
 const limitedCorsRules = new HeaderRules<Treatment>(withCors, [RESERVED, CORS, LIMITED], 'pass')
@@ -68,7 +68,7 @@ const MAX_FIELDS = 2000
  * The fields to write, without the request id. Their order, duplicates and bytes (as latin1) stay.
  *
  * @param chunks the client accepts a chunked body
- * @param cors lines `Access-Control-*` in place of the upstream's; null: the upstream's pass
+ * @param cors lines `Access-Control-*` in place of the upstream's; null if the upstream's pass
  * @param limited the route has rate limits, whose fields stand in place of the upstream's
  * @param named see {@link namedFields}
  * @returns a string: the fault of the response
@@ -137,7 +137,7 @@ export function responseHeaders(
   return new ResponseFields(text, { length, connection: null, hasDate }, null)
 }
 
-/** For caches: the response depends on the Origin of its request (WHATWG Fetch, "CORS protocol and HTTP caches"). */
+/** For caches: the response depends on Origin (WHATWG Fetch, "CORS protocol and HTTP caches"). */
 function withOrigin(vary: string | null): string {
   if (vary === null) return 'Origin'
   const names = vary.split(',').map((name) => name.trim().toLowerCase())
@@ -159,7 +159,7 @@ export function namedFields(fields: FieldTable): ReadonlySet<string> | null {
   return names
 }
 
-/** The fields of an interim response (1xx), which has no body and no fields about one. Throws as `namedFields` does. */
+/** The fields of an interim response (1xx), which has no body. Throws like `namedFields`. */
 export function interimHeaders(
   { fields }: ResponseHead,
   cors: string | null = null,
@@ -188,7 +188,10 @@ const NOT_TRAILERS = new Set([
   'set-cookie',
   'www-authenticate',
 ])
-/** Nor these, which control caches and what comes next. In gRPC they are metadata of the service, as any other name. */
+/**
+ * Nor these, which control caches and what comes next. In gRPC they are metadata of the service, as any other
+ * name.
+ */
 const CONTROL = new Set(['age', 'cache-control', 'date', 'expires', 'location', 'retry-after', 'vary'])
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])

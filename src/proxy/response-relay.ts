@@ -36,9 +36,9 @@ export class ResponseRelay implements ResponseListener {
   readonly #owner: ResponseRelayOwner
   #status = 0
   #phrase = ''
-  /** The head of this response is written, and not that of another one. */
+  /** Whether the head of this response is written, and not the head of another one. */
   #headWritten = false
-  /** null before the head is received and after it is written. */
+  /** The header fields; null before the head is received and after it is written. */
   #headers: ResponseFields | null = null
   /** The fields that Connection of the head names. */
   #named: ReadonlySet<string> | null = null
@@ -46,7 +46,10 @@ export class ResponseRelay implements ResponseListener {
   #backpressured = false
   /** A body that came as one string: written with the end. */
   #bufferedBody = ''
-  /** It has no end of its own: its reader asks again (HTML, section 9.2.3), and leaves out an event that is incomplete. */
+  /**
+   * It has no end of its own: its reader asks again (HTML, section 9.2.3), and leaves out an event that is
+   * incomplete.
+   */
   #isEventStream = false
   /** The response ended before its head was written: both leave in one write. */
   #trailers: readonly string[] | null = null
@@ -67,8 +70,8 @@ export class ResponseRelay implements ResponseListener {
   }
 
   /**
-   * Relays a 1xx (RFC 9110, section 15.2). Dropped for HTTP/1.0, whose clients do not read it, and for a client that is
-   * behind. Throws on invalid fields.
+   * Relays a 1xx (RFC 9110, section 15.2). Dropped for HTTP/1.0, whose clients do not read it, and for a
+   * client that is slow to read. Throws on invalid fields.
    */
   interim(head: ResponseHead): void {
     const { response } = this.#exchange
@@ -103,13 +106,18 @@ export class ResponseRelay implements ResponseListener {
     }
   }
 
-  /** Writes the head, once. @returns false if another response was sent, so that nothing of this one may follow */
+  /**
+   * Writes the head, once.
+   *
+   * @returns false if another response was sent, so that nothing of this one may follow
+   */
   #writeHead(): boolean {
     const headers = this.#headers
     const { response } = this.#exchange
     if (headers === null || response.headersSent) return this.#headWritten
     this.#headers = null
-    // The client waits for `100 Continue`: it may send or omit the body, so the start of its next request is unknown.
+    // The client waits for `100 Continue`: it may send or omit the body, so the start of its next request is
+    // unknown.
     if (this.#exchange.expectsContinue) response.shouldKeepAlive = false
     response.writeHead(
       this.#status,
@@ -121,7 +129,10 @@ export class ResponseRelay implements ResponseListener {
     return true
   }
 
-  /** @param chunk a string is the whole body as latin1 @returns false on backpressure; `resume` follows */
+  /**
+   * @param chunk a string is the whole body as latin1
+   * @returns false on backpressure; `resume` follows
+   */
   write(chunk: Buffer | string): boolean {
     const { response } = this.#exchange
     if (typeof chunk === 'string') {
@@ -149,7 +160,7 @@ export class ResponseRelay implements ResponseListener {
     else this.#trailers = trailers
   }
 
-  /** For the access log. */
+  /** Notes the status for the access log. */
   #noteGrpcStatus(value: string | undefined): void {
     if (value !== undefined && /^[0-9]{1,3}$/.test(value)) grpcStatus.set(this.#exchange, Number(value))
   }
@@ -164,8 +175,8 @@ export class ResponseRelay implements ResponseListener {
   }
 
   /**
-   * Stops the response. If its head is written, it is aborted for HTTP/1.0: there the end of the connection may be the end
-   * of the body, so a plain close would make a truncated body look complete.
+   * Stops the response. If its head is written, it is aborted for HTTP/1.0: there the end of the connection
+   * may be the end of the body, so a plain close would make a truncated body look complete.
    */
   abort(): void {
     const { response } = this.#exchange
@@ -201,7 +212,7 @@ export class ResponseRelay implements ResponseListener {
     this.#timer = setTimeout(onStallTime, this.#stall, this)
   }
 
-  /** The time is over. It starts again if the client has taken some of the response meanwhile. */
+  /** The time is over. It starts again if the client has taken some of the response in it. */
   checkProgress(): void {
     const { bytesOut, response } = this.#exchange
     if (bytesOut - response.writableLength > this.#taken) this.#awaitProgress()

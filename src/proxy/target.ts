@@ -1,6 +1,6 @@
 /**
- * The targets of an upstream: {@link Target} is one of its addresses, with its connection pool, its requests in flight and
- * its availability. {@link Balancer} selects the target of a request among the available ones.
+ * The targets of an upstream: {@link Target} is one of its addresses, with its connection pool, its requests
+ * in flight and its availability. {@link Balancer} selects the target of a request among the available ones.
  */
 
 import type { Duplex } from 'node:stream'
@@ -18,7 +18,8 @@ import { busy, unavailable } from './upstream-faults.ts'
 import type { EjectionSettings } from './upstream-options.ts'
 
 /**
- * An idle connection is closed after this many ms, or as the upstream announces: earlier than common servers close it.
+ * An idle connection is closed after this many ms, or as the upstream announces: earlier than common servers
+ * close it.
  */
 const KEEP_ALIVE = 4_000
 const KEEP_ALIVE_MAX = 60_000
@@ -34,11 +35,11 @@ export class Target {
   pending = 0
   /** Requests among them whose body is not completely received. */
   uploads = 0
-  /** For WebSockets, over HTTP/1.1: each connection carries one handshake. */
+  /** The agent for WebSockets, over HTTP/1.1: each connection carries one handshake. */
   readonly agent: TargetAgent
-  /** For all requests but those of {@link dispatch} after a reload. */
+  /** The pool of all requests, except for {@link dispatch} after a reload. */
   readonly pool: RequestPool
-  /** For owners whose requests may have ended a connection of HTTP/2; null: there were none yet. */
+  /** The pool of owners whose requests may have ended an HTTP/2 connection; null before the first of them. */
   #alone: RequestPool | null = null
   readonly #suspects: Suspects
   readonly #config: UpstreamConfig
@@ -67,7 +68,11 @@ export class Target {
     return validityAt(this.#address)
   }
 
-  /** A request starts. @returns the epoch for `end` and for its results to `ejection` */
+  /**
+   * A request starts.
+   *
+   * @returns the epoch for `end` and for its results to `ejection`
+   */
   begin(now: number): number {
     this.pending++
     return this.ejection.begin(now)
@@ -110,7 +115,11 @@ export class Target {
     return all.greedierThan(owner) !== null && this.#pools.some((pool) => pool.evictFor(owner, uploads))
   }
 
-  /** As that of a pool. */
+  /**
+   * Takes a waiting request out of the queue of its pool.
+   *
+   * @returns whether it waited
+   */
   cancel(receiver: ResponseReceiver): boolean {
     return this.#pools.some((pool) => pool.cancel(receiver))
   }
@@ -174,7 +183,7 @@ class TargetAgent extends Agent {
 
 export class Balancer {
   readonly #targets: readonly Target[]
-  /** null with several targets. */
+  /** The only target; null if there are several. */
   readonly #only: Target | null
   readonly #maxPending: number
   readonly #roundRobin: boolean
@@ -255,8 +264,8 @@ export class Balancer {
   }
 
   /**
-   * No target is available. One request in each interval probes a target before its ejection time is over, for a quick
-   * recovery.
+   * No target is available. One request in each interval probes a target before its ejection time is over,
+   * for a quick recovery.
    */
   #probe(now: number): Target | null {
     if (now - this.#probedAt < this.#probeInterval) return null

@@ -41,12 +41,12 @@ export type Blame = 'unreachable' | 'reset'
 
 export type TargetState = 'in' | 'ejected' | 'unhealthy'
 
-/** For gauges. */
+/** The state of a target, for gauges. */
 export interface TargetStatus {
   readonly target: string
   readonly state: TargetState
   /** Requests in flight and waiting. */
   readonly pending: number
-  /** Null: no connection has verified one. */
+  /** The validity of its certificate; null if no connection has verified one. */
   readonly certificate: Validity | null
 }

@@ -80,7 +80,11 @@ export function refusalOf(error: Error, connected: boolean): Refusal {
   return connected ? protocolError : unreachable
 }
 
-/** null if the error says nothing about the target. @param responseStarted bytes of a response had arrived */
+/**
+ * null if the error says nothing about the target.
+ *
+ * @param responseStarted bytes of a response had arrived
+ */
 export function blameOf(error: Error, connected: boolean, responseStarted: boolean): Blame | null {
   if (error === abandoned || NOT_UPSTREAM_FAULTS.some((kind) => error instanceof kind)) return null
   if (!connected) return 'unreachable'

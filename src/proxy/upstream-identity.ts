@@ -6,7 +6,7 @@ import type { HeaderRules } from './header-rules.ts'
 import { rulesWithout, type Treatment } from './request-header-rules.ts'
 
 export class UpstreamIdentity {
-  /** With them no client's own header of the name passes. */
+  /** The header rules with which no client's own header of the name passes. */
   readonly rules: HeaderRules<Treatment>
   readonly #signed: SignedIdentity
   readonly #audience: string
@@ -17,7 +17,7 @@ export class UpstreamIdentity {
     this.#audience = audience
   }
 
-  /** Null on a public route. */
+  /** The line for a decision; null on a public route. */
   lineFor(decision: Identified): FieldLines | null {
     return this.#signed.lineFor(this.#audience, decision)
   }

@@ -63,8 +63,8 @@ export class Upstream {
   }
 
   /**
-   * The target of a new request, or the refusal. If all targets are busy, a request of an owner that holds more is evicted
-   * first.
+   * The target of a new request, or the refusal. If all targets are busy, a request of an owner that holds
+   * more is evicted first.
    *
    * @param repeatable idempotent and without a body, so that it may be sent twice
    * @param now monotonic ms
@@ -179,12 +179,12 @@ export function isSmall({ length }: ClientRequest): boolean {
 }
 
 /**
- * Requests whose small or chunked bodies are still arriving while all upload slots are taken. Their bodies are read
- * before a target is selected. Most are complete within a round trip and then need no upload slot.
+ * Requests whose small or chunked bodies are still arriving while all upload slots are taken. Their bodies
+ * are read before a target is selected. Most are complete within a round trip and then need no upload slot.
  */
 class SmallBodies {
   readonly #limit: number
-  /** With their timers, oldest first. */
+  /** The bodies with their timers, oldest first. */
   readonly #all = new Map<BufferedBody, NodeJS.Timeout>()
 
   /** @param limit beyond it, the oldest request goes on with what it has */
@@ -215,7 +215,7 @@ function onTime(smallBodies: SmallBodies, item: BufferedBody): void {
 /** The length of the window. */
 const WINDOW_SECONDS = 10
 
-/** The retry budget of an upstream: a share of its requests, so that retries cannot overload an upstream in trouble. */
+/** The retry budget of an upstream: a share of its requests, so that retries cannot overload it. */
 export class RetryBudget {
   readonly #settings: RetrySettings
   /** A ring of seconds: the second of each bucket, and its counts. */
@@ -227,7 +227,11 @@ export class RetryBudget {
     this.#settings = settings
   }
 
-  /** Counts a request. @param now monotonic ms, here and below */
+  /**
+   * Counts a request.
+   *
+   * @param now monotonic ms, here and below
+   */
   countRequest(now: number): void {
     const bucket = this.#bucket(now)
     this.#requests[bucket] = (this.#requests[bucket] ?? 0) + 1

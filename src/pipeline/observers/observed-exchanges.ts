@@ -32,7 +32,10 @@ export function countRequests(metrics: Metrics): Observer {
   }
 }
 
-/** The spans of a WebSocket are made with its 101. A request may have a trace that began before a reload ended tracing. */
+/**
+ * The spans of a WebSocket are made with its 101. A request may have a trace that began before a reload ended
+ * tracing.
+ */
 export const endTraces: Observer = {
   opened: (exchange, at) => requestTrace.get(exchange)?.end(exchange, at),
   ended(exchange) {

@@ -4,21 +4,26 @@ import type { Exchange } from '../../http/server/exchange.ts'
 import type { Refusal } from '../../model/errors.ts'
 
 export interface Observer {
-  /** The request has its first evaluation. The client may be gone, or may get the refusal of a limit instead. */
+  /** The request has its first evaluation. The client may be gone, or get the refusal of a limit instead. */
   evaluated?(exchange: Exchange): void
   /**
    * The request is decided, and is answered or forwarded next.
    *
-   * @param refusal the refusal that the client gets; null: the request is allowed
+   * @param refusal the refusal that the client gets; null if the request is allowed
    */
   decided?(exchange: Exchange, refusal: Refusal | null): void
   /** The exchange was allowed before, is still open, and is refused now. */
   revoked?(exchange: Exchange, refusal: Refusal): void
-  /** A WebSocket is open: its 101 is sent. @param at monotonic ms */
+  /**
+   * A WebSocket is open: its 101 is sent.
+   *
+   * @param at monotonic ms
+   */
   opened?(exchange: Exchange, at: number): void
   /**
-   * The response is complete, or the connection is closed. Called once for each exchange, at the end of the turn of the event loop.
-   * The observers of the current configuration learn of it, also of an exchange that began under another one.
+   * The response is complete, or the connection is closed. Called once for each exchange, at the end of the
+   * turn of the event loop. The observers of the current configuration learn of it, also of an exchange that
+   * began under another one.
    */
   ended?(exchange: Exchange): void
 }

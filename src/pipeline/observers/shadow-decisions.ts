@@ -1,6 +1,6 @@
 /**
- * Judges live requests by candidate tables. Nothing of it reaches a client: a fault of the candidate, or of the store that it
- * asks, is counted and goes no further.
+ * Judges live requests by candidate tables. Nothing of it reaches a client: a fault of the candidate, or of
+ * the store that it asks, is counted and goes no further.
  */
 
 import type { DecisionCode, ShadowEngine } from '../../decision/shadow.ts'
@@ -25,7 +25,7 @@ export class ShadowDecisions implements Observer {
     this.#count = count
   }
 
-  /** Counts one result; where the codes differ, the log line has that of the candidate. Never throws. */
+  /** Counts one result. If the codes differ, the log line has the candidate's. Never throws. */
   evaluated(exchange: Exchange): void {
     try {
       const live = exchange.evaluated

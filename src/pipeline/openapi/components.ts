@@ -13,7 +13,7 @@ const fault = object({
 
 const codes = Object.keys(errors) as ErrorCode[]
 
-/** As `problemBody` of `http/server/problem.ts` writes it. */
+/** The schema of what `problemBody` of `http/server/problem.ts` writes. */
 export const problem = named(
   'Problem',
   'A refusal (RFC 9457).',

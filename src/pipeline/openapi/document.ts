@@ -88,7 +88,9 @@ function operationObject(operation: Operation, schemas: NamedSchemas, responses:
   }
 }
 
-/** `/v1/seats/{seat_id}` → `seats`; `/auth/oidc/login` → `auth`; `/.well-known/seatgate/jwks.json` → `jwks`. */
+/**
+ * `/v1/seats/{seat_id}` → `seats`; `/auth/oidc/login` → `auth`; `/.well-known/seatgate/jwks.json` → `jwks`.
+ */
 function tagOf({ path }: Operation): string {
   const [first = '', second = '', third = ''] = path.split('/').slice(1)
   return ({ v1: second, '.well-known': third }[first] ?? first).replace(/\.json$/, '')

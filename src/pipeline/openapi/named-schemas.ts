@@ -2,7 +2,7 @@
 
 import type { JsonSchema } from '../../../seats-admin/model/json-schema.ts'
 
-/** With references. */
+/** A schema with references. */
 export type ReferringSchema = { readonly $ref: string } | Readonly<Record<string, unknown>>
 
 export class NamedSchemas {
@@ -21,7 +21,7 @@ export class NamedSchemas {
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  /** In order of their names. */
+  /** The schemas in order of their names. */
   components(): Record<string, ReferringSchema> {
     return Object.fromEntries([...this.#byName].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   }

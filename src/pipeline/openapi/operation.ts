@@ -1,4 +1,4 @@
-/** An operation of the OpenAPI document: a built-in endpoint, what it requires, and the codes of its refusals. */
+/** An operation of the OpenAPI document: a built-in endpoint, its requirement, and its refusals' codes. */
 
 import type { EndpointDescription } from '../../../seats-admin/model/endpoint-description.ts'
 import type { ErrorCode } from '../../model/errors.ts'

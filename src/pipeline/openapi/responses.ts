@@ -1,4 +1,4 @@
-/** The responses of operations: their answers, and their refusals by status. Operations share equal refusals. */
+/** The responses of operations: answers, and refusals by status. Operations share equal refusals. */
 
 import type { JsonSchema } from '../../../seats-admin/model/json-schema.ts'
 import { STATUS_CODES } from '../../lib/node-http.ts'
@@ -30,7 +30,7 @@ export class Responses {
     this.#schemas = schemas
   }
 
-  /** By status. */
+  /** The responses by status. */
   of(operation: Operation): Record<string, Response | { readonly $ref: string }> {
     const { answers, pages = false } = operation
     const own = Object.entries(answers).map(([status, schema]) => [

@@ -5,7 +5,7 @@ import type { SignedIdentity } from '../../identity/signed-identity.ts'
 import type { Upstream } from '../../proxy/upstream.ts'
 import { ANSWERED, type Stage } from '../stage.ts'
 
-/** @param identity null: identity is not signed */
+/** @param identity null if identity is not signed */
 export function answerQuestion(
   upstreams: ReadonlyMap<string, Upstream>,
   identity: SignedIdentity | null,

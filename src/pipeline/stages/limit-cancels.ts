@@ -1,6 +1,6 @@
 /**
- * Clients behind a trusted proxy that speaks HTTP/2 share its connections. Their cancelled requests do not end these, and have a
- * budget for each client instead: beyond it, the requests of the client are refused.
+ * Clients of a trusted proxy that speaks HTTP/2 share its connections. Their cancelled requests do not end
+ * these, and have a budget for each client instead: beyond it, the requests of the client are refused.
  */
 
 import type { ClientRequest } from '../../http/server/client-request.ts'
@@ -23,7 +23,7 @@ const refused = new Refusal('rate_limited', 'The client has cancelled too many r
 })
 
 export class ClientCancels {
-  /** By network of the client. */
+  /** The budgets by network of the client. */
   readonly #budgets = new Map<string, EventBudget>()
   /** The clients beyond their budget, as of their last request. */
   readonly #exceeded = new Set<string>()

@@ -1,6 +1,6 @@
 /**
- * Refuses a request as its decision says. A browser that loads a page may be redirected to sign-in, or get a page that
- * leads there.
+ * Refuses a request as its decision says. A browser that loads a page may be redirected to sign-in, or get a
+ * page that leads there.
  */
 
 import { type DecisionEngine, isForSpace } from '../../decision/engine.ts'
@@ -27,8 +27,8 @@ export type SignInRedirect = (
 ) => Promise<PublicResponse | Refusal> | null
 
 /**
- * For a browser that loads a page, the refusal with a page that leads to a sign-in as another user. As it is for any other
- * client, and where the tenant has no sign-in.
+ * For a browser that loads a page, the refusal with a page that leads to a sign-in as another user. As it is
+ * for any other client, and where the tenant has no sign-in.
  */
 export type OtherUserPage = (refusal: Refusal, tenant: string, request: BrowserRequest) => Refusal
 
@@ -41,7 +41,7 @@ export interface SignInPorts {
 /** Milliseconds that a refusal waits for the spaces that it names. */
 const SPACES_PATIENCE = 100
 
-/** @param signIn null: there is none at these routes */
+/** @param signIn null if these routes have no sign-in */
 export function refuseDenied(
   engine: DecisionEngine,
   signIn: SignInPorts | null,
@@ -74,7 +74,7 @@ function refuseNamingSpaces(
 
 function refuseNamed(exchange: Exchange, evaluation: Evaluation, refusals: Refusals): typeof ANSWERED {
   exchange.evaluation = evaluation
-  // The client may have disconnected meanwhile.
+  // The client may have disconnected while this waited.
   if (evaluation.refusal !== null && !exchange.settled) refusals.refuse(exchange, evaluation.refusal, null)
   return ANSWERED
 }
@@ -109,9 +109,9 @@ function refuseWithSignIn(
   refusals: Refusals,
 ): void {
   redirect
-    .then((known) => {
-      if (known instanceof Refusal) return refusals.refuse(exchange, known, null)
-      question.signIn = known.headers
+    .then((response) => {
+      if (response instanceof Refusal) return refusals.refuse(exchange, response, null)
+      question.signIn = response.headers
       refusals.refuse(exchange, refusal, null)
     })
     .catch((cause: unknown) => refusals.failed(exchange, cause))

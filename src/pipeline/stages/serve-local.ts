@@ -21,7 +21,10 @@ const ACCEPT = fieldName('accept')
 export interface LocalPipeline {
   /** Evaluates the request again, as of now. */
   reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation>
-  /** All permissions of the caller in the request's space, if the request is still allowed. Rejects when the store can't be asked. */
+  /**
+   * All permissions of the caller in the request's space, if the request is still allowed. Rejects when the
+   * store can't be asked.
+   */
   held(exchange: Exchange): Promise<HeldPermissions | Refusal>
   /** Sends a refusal of the handler or of the body. */
   readonly refuse: Refuse
@@ -61,9 +64,9 @@ function respond(exchange: Exchange, pipeline: LocalPipeline): void {
 
 async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<LocalResponse | Refusal> {
   const { request } = exchange
-  const asked = exchange.evaluation?.decision.route
-  const limits = { bytes: asked?.maxBody ?? 0, time: pipeline.bodyTimeout }
-  const json = asked?.target.kind === 'local' ? asked.target.handler.json : undefined
+  const firstRoute = exchange.evaluation?.decision.route
+  const limits = { bytes: firstRoute?.maxBody ?? 0, time: pipeline.bodyTimeout }
+  const json = firstRoute?.target.kind === 'local' ? firstRoute.target.handler.json : undefined
   const body = WITH_BODY.has(request.method)
     ? await readJson(exchange, limits, json)
     : await ignoreBody(exchange, limits)
@@ -90,7 +93,7 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
   })
 }
 
-/** Reads the body before the handler runs: a body over the limit refuses the request before it takes effect. */
+/** Reads the body before the handler runs: a body over the limit is refused before it takes effect. */
 async function ignoreBody(exchange: Exchange, limits: BodyLimits): Promise<{ value: undefined } | Refusal> {
   const body = exchange.request.length === 0 ? null : await readBody(exchange, limits)
   return body instanceof Refusal ? body : { value: undefined }

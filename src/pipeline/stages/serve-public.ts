@@ -28,9 +28,9 @@ export function respondPublic(
   refusals: Refusals,
 ): void {
   result
-    .then((known) => {
-      if (known instanceof Refusal) refusals.refuse(exchange, known, null)
-      else if (!exchange.response.destroyed) sendHandlerResponse(exchange, known)
+    .then((response) => {
+      if (response instanceof Refusal) refusals.refuse(exchange, response, null)
+      else if (!exchange.response.destroyed) sendHandlerResponse(exchange, response)
     })
     .catch((cause: unknown) => refusals.failed(exchange, cause))
 }

@@ -40,13 +40,20 @@ export function takeRateLimits(
   }
 }
 
-/** Denied requests count too: they cost the gateway as much. One without a valid credential has no caller to count it for. */
+/**
+ * Denied requests count too: they cost the gateway as much. One without a valid credential has no caller to
+ * count it for.
+ */
 function isCounted({ refusal, preflight, decision }: Evaluation): boolean {
   if (preflight !== null) return false
   return refusal === null || (refusal.status === 403 && decision.principal !== null)
 }
 
-/** Null: the request takes no token. A promise where tokens are asked for. */
+/**
+ * Takes the tokens of a request.
+ *
+ * @returns null if it takes none; a promise if tokens are borrowed
+ */
 function takeTokens(
   limiter: RateLimiter,
   exchange: Exchange,
@@ -59,12 +66,16 @@ function takeTokens(
   const client = question?.client ?? null
   const address = () =>
     client === null ? networkOfClient(exchange.request, trustedProxies) : networkOf(client)
-  const counted = { route, principal, address }
+  const request = { route, principal, address }
   // The proxy asks again for a refusal that was counted with its first question.
-  return question?.refusesOnly === true ? limiter.look(counted) : limiter.take(counted)
+  return question?.refusesOnly === true ? limiter.look(request) : limiter.take(request)
 }
 
-/** Notes what the response and the log line say. @returns null: every limit has a token */
+/**
+ * Notes what the response and the log line say.
+ *
+ * @returns null: every limit has a token
+ */
 function refusalBy(exchange: Exchange, { exceeded, retryAfter, lines }: RateLimitVerdict): Refusal | null {
   if (lines !== '') rateLimitLines.set(exchange, lines)
   if (exceeded === null) return null

@@ -1,6 +1,7 @@
 /**
- * Opens a WebSocket that `websocket-shares.ts` admits: the handshake goes to the upstream, and the tunnel starts after a
- * valid 101. Any other response goes to the client as an HTTP response and ends the connection.
+ * Opens a WebSocket that `websocket-shares.ts` admits: the handshake goes to the upstream, and the tunnel
+ * starts after a valid 101. Any other response goes to the client as an HTTP response and ends the
+ * connection.
  */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
@@ -45,7 +46,7 @@ class Opening implements AttemptOwner, HandshakeOwner, ResponseListener {
   readonly #headers: readonly string[]
   /** A handshake has no body. */
   readonly awaitsClient = false
-  /** Of the attempt: the header lines as sent, the request of http-proxy-3, and its client. */
+  /** The header lines of the attempt as sent, the request of http-proxy-3, and its client. */
   #lines: readonly string[] = []
   #request: ClientRequest | null = null
   #clientSide = new ClientSide()
@@ -192,7 +193,7 @@ class Opening implements AttemptOwner, HandshakeOwner, ResponseListener {
   }
 }
 
-/** As of other connections: the end of one before a response is a fault of the target. */
+/** The end of a connection before a response is a fault of the target, as for other requests. */
 function asConnectionLost(error: NodeJS.ErrnoException): Error {
   const { code = '', message } = error
   const isEnd = 'syscall' in error || code === 'ECONNRESET'

@@ -1,7 +1,7 @@
 /**
- * An open WebSocket: bytes pass both ways between the client and the upstream, with backpressure and with limits on
- * idle time and lifetime. Either end closes it, or the gateway, which sends Close to both ends at a frame boundary and
- * waits only briefly for their replies.
+ * An open WebSocket: bytes pass both ways between the client and the upstream, with backpressure and with
+ * limits on idle time and lifetime. Either end closes it, or the gateway, which sends Close to both ends at a
+ * frame boundary and waits only briefly for their replies.
  *
  * http-proxy-3 pipes the upstream to a stand-in for the client (`websocket-proxy.ts`). The tunnel alone reads
  * from the client and writes to it.
@@ -46,7 +46,11 @@ export class Tunnel implements OpenWebSocket {
   /** Called when the client accepts more bytes. */
   #pendingWrite: (() => void) | null = null
 
-  /** The client has its 101. @param clientSide the stand-in for the client */
+  /**
+   * The client has its 101.
+   *
+   * @param clientSide the stand-in for the client
+   */
   constructor(
     exchange: Exchange,
     clientSide: Duplex,
@@ -132,7 +136,7 @@ export class Tunnel implements OpenWebSocket {
     if (this.#fromUpstream.pass(chunk)) done()
     else {
       this.#pendingWrite = done
-      // The stand-in would keep further chunks, of which each is an object of its own.
+      // The stand-in would keep further chunks, and each is an object of its own.
       this.#upstream.pause()
     }
     this.#checkFrames()
@@ -227,7 +231,10 @@ export class Direction {
   #closeFrame: Buffer | null = null
   #closeSent = false
 
-  /** @param masked frames of a client are masked @param send writes to the other end; false on backpressure */
+  /**
+   * @param masked frames of a client are masked
+   * @param send writes to the other end; false on backpressure
+   */
   constructor(masked: boolean, send: (bytes: Buffer) => boolean) {
     this.frames = new Frames(masked)
     this.#send = send

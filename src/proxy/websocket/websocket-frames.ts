@@ -1,4 +1,7 @@
-/** Frames of a WebSocket (RFC 6455, section 5): the boundaries of those that pass, and the Close frames of the gateway. */
+/**
+ * Frames of a WebSocket (RFC 6455, section 5): the boundaries of those that pass, and the Close frames of the
+ * gateway.
+ */
 
 import { randomBytes } from 'node:crypto'
 
@@ -13,10 +16,11 @@ const LENGTH_64 = 127
 const MAX_CONTROL = 125
 
 /**
- * Finds the boundaries in one direction. It follows the passing bytes in constant memory, without unmasking or copying.
+ * Finds the boundaries in one direction. It follows the passing bytes in constant memory, without unmasking
+ * or copying.
  *
- * It refuses what makes boundaries ambiguous: a wrong mask bit, a length that is not minimal or above 2^53, a control
- * frame that is fragmented or long. It does not interpret messages.
+ * It refuses what makes boundaries ambiguous: a wrong mask bit, a length that is not minimal or above 2^53, a
+ * control frame that is fragmented or long. It does not interpret messages.
  */
 export class Frames {
   /** The position is between two frames. */

@@ -1,8 +1,8 @@
 /**
- * The handshake of a WebSocket (RFC 6455, section 4): the checks of the client's request, so that no intermediary can read
- * it as anything else, and of the upstream's response, so that a tunnel opens only if the upstream has one. The header lines
- * of the request to the upstream, and of the 101 to the client, are those of any request and response, and the fields of the
- * handshake.
+ * The handshake of a WebSocket (RFC 6455, section 4): the checks of the client's request, so that no
+ * intermediary can read it as anything else, and of the upstream's response, so that a tunnel opens only if
+ * the upstream has one. It writes the header lines of the request to the upstream, and of the 101 to the
+ * client: the lines of any request or response, and the fields of the handshake.
  */
 
 import { createHash } from 'node:crypto'
@@ -42,7 +42,7 @@ export const earlyBytes: Refusal = malformed(
   'Bytes arrived after a WebSocket handshake and before its response.',
 )
 
-/** Offered by the client, selected by the upstream. Other spellings of them are dropped, as only an attack sends such. */
+/** Offered by the client, selected by the upstream. Other spellings are dropped: only attacks have them. */
 const NEGOTIATED_FIELDS = ['sec-websocket-protocol', 'sec-websocket-extensions']
 
 /** Fields that the gateway writes, whatever the client sends or names in Connection. */
@@ -157,7 +157,11 @@ export function handshakeHeaders(
   return headers
 }
 
-/** As the head of any response. Throws on malformed fields. @param pairs name, value, … */
+/**
+ * The head in the form of other responses. Throws on malformed fields.
+ *
+ * @param pairs name, value, …
+ */
 export function headOf(
   { statusCode, statusMessage }: IncomingMessage,
   pairs: readonly string[],
@@ -187,7 +191,11 @@ function passes(name: string): boolean {
   return !NEGOTIATED_FIELDS.includes(folded) || name.toLowerCase() === folded
 }
 
-/** The values of all lines of a name, as received. @param wanted in lower case */
+/**
+ * The values of all lines of a name, as received.
+ *
+ * @param wanted in lower case
+ */
 function lines(rawHeaders: readonly string[], wanted: string): string[] {
   const values: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2)

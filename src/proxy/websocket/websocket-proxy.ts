@@ -1,14 +1,15 @@
 /**
- * Sends WebSocket handshakes with http-proxy-3, which pipes the two connections after a success. No other file imports it. It sees neither the client's request
- * nor the client's connection, so that nothing it derives from a request is sent (a path normalized by `new URL`; joined,
- * forwarded and guessed headers), and nothing it writes reaches the client:
+ * Sends WebSocket handshakes with http-proxy-3, which pipes the two connections after a success. No other
+ * file imports it. It sees neither the client's request nor the client's connection, so that nothing it
+ * derives from a request is sent (a path normalized by `new URL`; joined, forwarded and guessed headers), and
+ * nothing it writes reaches the client:
  *
  * | http-proxy-3 | the gateway |
  * |---|---|
  * | copies the fields of the request | gives it a `Placeholder`, which has none |
  * | announces its own request (`proxyReqWs`) | replaces path and header lines, and listens before http-proxy-3 does |
  * | writes a 101 to the client | has validated the response, and sent a 101 of its own; a `ClientSide` drops the other |
- * | pipes client and upstream | has a `ClientSide` in place of the client, and the tunnel behind it |
+ * | pipes client and upstream | has a `ClientSide` in place of the client, which leads to the tunnel |
  * | relays any other response to the client | destroys the `ClientSide`, and relays the response itself |
  */
 
@@ -27,13 +28,17 @@ const NOWHERE = { protocol: 'http:', host: 'upstream.invalid', port: 80 }
 
 /** Who sends a handshake. */
 export interface HandshakeOwner {
-  /** Replaces path and header lines. Nothing of the request is sent yet. Throws if the lines cannot be sent. */
+  /** Replaces path and header lines before anything is sent. Throws if the lines cannot be sent. */
   prepare(request: ClientRequest): void
   /** The handshake has no response. */
   failed(error: NodeJS.ErrnoException): void
 }
 
-/** Sends a handshake. Throws what `prepare` throws. @param clientSide what http-proxy-3 takes for the client */
+/**
+ * Sends a handshake. Throws what `prepare` throws.
+ *
+ * @param clientSide what http-proxy-3 takes for the client
+ */
 export function sendHandshake(clientSide: ClientSide, agent: Agent, owner: HandshakeOwner): void {
   const placeholder = new Placeholder(owner)
   // http-proxy-3 copies `ssl` into the options of its request.
@@ -48,7 +53,7 @@ export function sendHandshake(clientSide: ClientSide, agent: Agent, owner: Hands
 
 const NOT_CONNECTED = new Socket()
 
-/** In place of the client's request: http-proxy-3 copies its fields, of which there are none but those of the handshake. */
+/** A request in place of the client's, with the fields of the handshake alone, which http-proxy-3 copies. */
 class Placeholder extends Message {
   override method = 'GET'
   override url = '/'
@@ -77,8 +82,8 @@ proxy.on('proxyReqWs', (outgoing, request) => {
 })
 
 /**
- * In place of the client's connection: reads return the bytes of the client, writes go to the client. Before the tunnel is
- * open nothing here touches the client, which may still get an HTTP response.
+ * In place of the client's connection: reads return the bytes of the client, writes go to the client. Before
+ * the tunnel is open nothing here touches the client, which may still get an HTTP response.
  */
 export class ClientSide extends Duplex {
   #tunnel: Tunnel | null = null

@@ -19,8 +19,8 @@ const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
 }
 
 /**
- * Limits WebSockets that are open or in their handshake: of all, of each tenant and of each caller. WebSockets are
- * never evicted, so their number needs a bound.
+ * Limits WebSockets that are open or in their handshake: of all, of each tenant and of each caller.
+ * WebSockets are never evicted, so their number needs a bound.
  */
 export class WebSocketShares {
   readonly #refused: (by: WebSocketBound) => void
