@@ -1,6 +1,6 @@
 /** How far a sequence of numbers is complete, where numbers arrive in any order and more than once. */
 
-/** Numbers that are kept beyond the first gap. Further ones are forgotten: `completeUpTo` makes up for them. */
+/** Numbers kept beyond the first gap. Further ones are forgotten: `completeUpTo` makes up for them. */
 const MAX_AHEAD = 10_000
 
 export class ConsecutiveNumbers {
@@ -26,7 +26,7 @@ export class ConsecutiveNumbers {
     while (this.#ahead.delete(this.#end + 1)) this.#end++
   }
 
-  /** Another sequence begins, of which each number up to this one has arrived. */
+  /** Another sequence begins. Each of its numbers up to this one has arrived. */
   restart(end: number): void {
     this.#ahead.clear()
     this.#end = end

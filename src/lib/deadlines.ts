@@ -17,8 +17,8 @@ const INTERVAL_PER_ENTRY = 0.01
 const MAX_TIMEOUT = 2 ** 31 - 1
 
 /**
- * Deadlines of many requests on one timer. Nearly none of them expires, and a timer of Node.js for each request costs a
- * microsecond.
+ * Deadlines of many requests on one timer. Nearly none of them expires, and a timer of Node.js for each
+ * request costs a microsecond.
  */
 export class Deadlines {
   readonly #all: InFlight<Timed>

@@ -19,14 +19,22 @@ export class EventBudget {
     this.#left = limits.burst
   }
 
-  /** Counts an event, permitted or not: a debt is paid first. @returns whether it is permitted */
+  /**
+   * Counts an event, permitted or not: a debt is paid first.
+   *
+   * @returns whether it is permitted
+   */
   spend(): boolean {
     if (--this.#left >= 0) return true
     this.#refill()
     return this.#left >= 0
   }
 
-  /** Counts an event if it is permitted. @returns whether it is */
+  /**
+   * Counts an event if it is permitted.
+   *
+   * @returns whether it is
+   */
   take(): boolean {
     if (this.#left < 1) this.#refill()
     if (this.#left < 1) return false
@@ -38,7 +46,7 @@ export class EventBudget {
     return this.#left < 0
   }
 
-  /** As `isExceeded`, as of now. */
+  /** Whether the budget is exceeded now. */
   get isUsedUp(): boolean {
     if (this.#left < 0) this.#refill()
     return this.#left < 0

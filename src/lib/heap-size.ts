@@ -10,7 +10,11 @@ export function asciiBytes({ length }: string): number {
   return STRING_HEADER_BYTES + length
 }
 
-/** A copy of the string. V8 keeps the whole parent of a substring in memory. @param text latin1 */
+/**
+ * A copy of the string. V8 keeps the whole parent of a substring in memory.
+ *
+ * @param text latin1
+ */
 export function detachedText(text: string): string {
   if (text.length > scratch.length) return Buffer.from(text, 'latin1').toString('latin1')
   return scratch.toString('latin1', 0, scratch.write(text, 'latin1'))
@@ -43,7 +47,11 @@ export const OBJECT_BYTES = 200
 /** A number that is no small integer. */
 export const NUMBER_BYTES = 16
 
-/** The last decision of a principal (`decision-cache.ts`). @param seats the largest number of Seats for one space */
+/**
+ * The last decision of a principal (`decision-cache.ts`).
+ *
+ * @param seats the largest number of Seats for one space
+ */
 export function authorizationBytes(seats: number): number {
   return DECISION_BYTES + CONSIDERED_SEAT_BYTES * seats
 }

@@ -1,7 +1,7 @@
 /**
- * A set of items that come and go with requests, as an array. A Set leaves its old tables behind, each pointing to the
- * next. An old table that survives keeps all later ones, and their items, from cheap collection (measured: 1.7 KB a
- * request, copied twice).
+ * A set of items that come and go with requests, as an array. A Set leaves its old tables behind, each
+ * pointing to the next. An old table that survives keeps all later ones, and their items, from cheap
+ * collection (measured: 1.7 KB a request, copied twice).
  */
 
 export interface Indexed {

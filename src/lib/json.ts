@@ -1,6 +1,6 @@
 /**
- * Strict JSON: as `JSON.parse`, but without duplicate members (RFC 8259, section 4, leaves their meaning open), and with
- * limits that are checked before anything is built.
+ * Strict JSON: as `JSON.parse`, but without duplicate members (RFC 8259, section 4, leaves their meaning
+ * open), and with limits that are checked before anything is built.
  */
 
 import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
@@ -8,7 +8,7 @@ import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
 /** The limit on nested arrays and objects. */
 export const MAX_DEPTH = 64
 
-/** The limits of a text that may have any number of objects and lists: an identity provider's answer, or a body. */
+/** The limits of a text with any number of objects and lists: an identity provider's answer, or a body. */
 export const JSON_LIMITS: JsonLimits = { members: 32_768, elements: 65_536 }
 
 export type Parsed = { readonly value: unknown } | { readonly fault: string }
@@ -26,7 +26,7 @@ export const NOT_JSON = { fault: 'not valid JSON' } as const
 export const TOO_DEEP = { fault: `nested more than ${MAX_DEPTH} levels deep` } as const
 export const DUPLICATE = { fault: 'an object has the same member twice' } as const
 
-/** Null: the counts are within the limits. */
+/** The fault of the counts; null if they are within the limits. */
 export function overLimit(members: number, parts: number, limits: JsonLimits): { fault: string } | null {
   if (members > limits.members) return { fault: `has more than ${limits.members} members` }
   if (parts > limits.elements + members) return { fault: `has more than ${limits.elements} elements` }
@@ -36,8 +36,8 @@ export function overLimit(members: number, parts: number, limits: JsonLimits): {
 /**
  * Parses a JSON text. Never throws. `fault` is public and holds nothing of the input.
  *
- * A member named `__proto__` is an ordinary own property. Numbers out of range are ±Infinity: the caller checks
- * numbers.
+ * A member named `__proto__` is an ordinary own property. Numbers out of range are ±Infinity: the caller
+ * checks numbers.
  */
 export function parseJson(text: string, limits = JSON_LIMITS): Parsed {
   const members = countMembersInText(text, limits)
@@ -52,8 +52,8 @@ export function parseJson(text: string, limits = JSON_LIMITS): Parsed {
 }
 
 /**
- * Members in the text: each has one colon outside strings. A fault is found before any recursive code sees the text. Invalid
- * JSON gives an arbitrary number; `JSON.parse` rejects it later.
+ * Members in the text: each has one colon outside strings. A fault is found before any recursive code sees
+ * the text. Invalid JSON gives an arbitrary number; `JSON.parse` rejects it later.
  */
 function countMembersInText(text: string, limits: JsonLimits): number | { fault: string } {
   let members = 0
@@ -72,7 +72,7 @@ function countMembersInText(text: string, limits: JsonLimits): number | { fault:
   return overLimit(members, parts, limits) ?? members
 }
 
-/** The position of the closing quote of the string that opens at `start`; the end of the text if it is unterminated. */
+/** The position of the closing quote of the string that opens at `start`; the end of the text without one. */
 export function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)

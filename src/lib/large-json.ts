@@ -1,6 +1,7 @@
 /**
- * Strict JSON (`json.ts`) of a large body, in steps of bounded work. A scan of the bytes counts first. Then each array and object
- * of more than {@link PIECE} bytes is built from pieces of about that size, which `JSON.parse` reads.
+ * Strict JSON (`json.ts`) of a large body, in steps of bounded work. A scan of the bytes counts first. Then
+ * each array and object of more than {@link PIECE} bytes is built from pieces of about that size, which
+ * `JSON.parse` reads.
  */
 
 import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
@@ -34,7 +35,7 @@ export const MAX_PIECE = 1024 * 1024
 const NOT_UTF8 = { fault: 'not valid UTF-8' } as const
 const LONG = { fault: `has more than ${MAX_PIECE} bytes in a string or in white space` } as const
 
-/** Whole items of an array or object, between two commas or brackets: several small ones, or one with a large value. */
+/** Whole items of an array or object, between commas or brackets: several small ones, or a large one. */
 interface Run {
   readonly from: number
   readonly to: number
@@ -50,7 +51,10 @@ interface Container {
   readonly runs: readonly Run[]
 }
 
-/** Reads a JSON text. Each `next` takes the work of at most {@link MAX_PIECE} bytes, and usually of {@link PIECE}. */
+/**
+ * Reads a JSON text. Each `next` takes the work of at most {@link MAX_PIECE} bytes, and usually of {@link
+ * PIECE}.
+ */
 export function* jsonSteps(bytes: Uint8Array, limits = JSON_LIMITS): Generator<void, Parsed> {
   if (bytes.length <= PIECE) return parseBytes(bytes, '', '', limits)
   const scan = new Scan(bytes, limits)
@@ -115,7 +119,7 @@ class OpenContainer {
   }
 }
 
-/** Counts, and finds the large containers. What it takes for one need not be JSON: its pieces are parsed later. */
+/** Counts, and finds the large containers. What looks like one need not be JSON: pieces are parsed later. */
 class Scan {
   at = 0
   readonly #bytes: Uint8Array

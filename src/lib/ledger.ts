@@ -1,12 +1,14 @@
 /**
- * What each owner holds, and what is given up when there is too much: something of the owner that holds the most. For
- * connections of addresses, requests, slots and WebSockets of tenants and of their callers, and bytes of memory.
+ * What each owner holds, and what is given up when there is too much: something of the owner that holds the
+ * most. For connections of addresses, requests, slots and WebSockets of tenants and of their callers, and
+ * bytes of memory.
  *
- * An owner is a list of names, the outermost first: an address, or a tenant and one of its callers. What a caller holds
- * counts for its tenant too. An owner has an account while it holds something.
+ * An owner is a list of names, the outermost first: an address, or a tenant and one of its callers. What a
+ * caller holds counts for its tenant too. An owner has an account while it holds something.
  *
- * Adding and removing take constant time, but for the place of the account among the others by weight: a binary heap, at
- * most log2 of their number. Nothing is allocated but the entry, and the account of a new owner.
+ * Adding and removing take constant time, but for the place of the account among the others by weight: a
+ * binary heap, at most log2 of their number. Nothing is allocated but the entry, and the account of a new
+ * owner.
  */
 
 import { Queue, type Queued } from './queue.ts'
@@ -14,10 +16,10 @@ import { Queue, type Queued } from './queue.ts'
 /** Names, the outermost first. All owners of a ledger have the same number of names. */
 export type Owner = readonly string[]
 
-/** Something that an owner holds. All have one class, which keeps the code of a list fast for each of them. */
+/** Something that an owner holds. One class for all keeps the code of a list fast for each of them. */
 export class Entry<T> implements Queued<Entry<T>> {
   readonly item: T
-  /** In the unit of the ledger. */
+  /** The weight in the unit of the ledger. */
   readonly weight: number
   /** Its account; null after its end. */
   queue: Account<T> | null = null
@@ -47,9 +49,9 @@ export type Order<T> = (one: Entry<T>, other: Entry<T>) => number
 export class Account<T> extends Queue<Entry<T>> {
   readonly name: string
   readonly parent: Account<T> | null
-  /** Of its entries, and of the accounts within it. */
+  /** The weight of its entries, and of the accounts within it. */
   weight = 0
-  /** By name, in the order of their turns; null: there was none yet. */
+  /** The accounts within it by name, in the order of their turns; null before the first. */
   #accounts: Map<string, Account<T>> | null = null
   /** The same accounts as a binary heap, the one with the most first. */
   readonly #heap: Account<T>[] = []
@@ -79,17 +81,17 @@ export class Account<T> extends Queue<Entry<T>> {
     super.add(entry)
   }
 
-  /** In the order of their turns. */
+  /** The accounts within it, in the order of their turns. */
   get accounts(): Iterable<Account<T>> {
     return this.#accounts?.values() ?? []
   }
 
-  /** Null: the owner holds nothing. */
+  /** The account of a name within it; null if the owner holds nothing. */
   within(name: string): Account<T> | null {
     return this.#accounts?.get(name) ?? null
   }
 
-  /** Its own entries, and those of the accounts within it. */
+  /** Its own entries, and the entries of the accounts within it. */
   *entries(): Generator<Entry<T>> {
     for (let entry = this.first; entry !== null; entry = entry.next) yield entry
     for (const inner of this.accounts) yield* inner.entries()
@@ -97,8 +99,8 @@ export class Account<T> extends Queue<Entry<T>> {
 
   /** The account of an owner within it, opened if there is none. An entry is added to it next. */
   open(name: string): Account<T> {
-    const known = this.#accounts?.get(name)
-    if (known !== undefined) return known
+    const account = this.#accounts?.get(name)
+    if (account !== undefined) return account
     const opened = new Account<T>(name, this)
     this.#accounts ??= new Map()
     this.#accounts.set(name, opened)
@@ -163,7 +165,7 @@ export class Account<T> extends Queue<Entry<T>> {
     return above !== undefined && above.weight < account.weight ? above : null
   }
 
-  /** The heavier one of the two directly below it, if that weighs as much: of equal accounts, each gives up in turn. */
+  /** The heavier of the two directly below it, if that weighs as much: equal accounts give up in turn. */
   #below(account: Account<T>): Account<T> | null {
     const left = this.#heap[2 * account.#index + 1]
     const right = this.#heap[2 * account.#index + 2]
@@ -194,24 +196,32 @@ export class Ledger<T> {
     return this.#all.weight
   }
 
-  /** Of the first names, in the order of their turns. */
+  /** The accounts of the first names, in the order of their turns. */
   get accounts(): Iterable<Account<T>> {
     return this.#all.accounts
   }
 
-  /** @param names of an owner, or only its first ones; none: all */
+  /**
+   * The account of an owner; null if it holds nothing.
+   *
+   * @param names the names of the owner, or only the first ones, or none for all
+   */
   account(...names: Owner): Account<T> | null {
     let account: Account<T> | null = this.#all
     for (const name of names) account = account?.within(name) ?? null
     return account
   }
 
-  /** What the owner holds. @param names as of {@link account} */
+  /**
+   * What the owner holds.
+   *
+   * @param names as of {@link account}
+   */
   held(...names: Owner): number {
     return this.account(...names)?.weight ?? 0
   }
 
-  /** By owner. */
+  /** The entries by owner. */
   [Symbol.iterator](): Generator<Entry<T>> {
     return this.#all.entries()
   }
@@ -230,14 +240,18 @@ export class Ledger<T> {
     return account
   }
 
-  /** All entries: those of the owner with the most first. @param order among those of one owner */
+  /**
+   * All entries, the owner with the most first.
+   *
+   * @param order the order among the entries of one owner
+   */
   ranked(order: Order<T>): Entry<T>[] {
     return [...this].sort((one, other) => byGreed(one.queue, other.queue) || order(one, other))
   }
 
   /**
-   * The account that gives up something for `owner`: the one with the most at the first name in which they differ. It
-   * holds at least two more there, because otherwise the two would only change places.
+   * The account that gives up something for `owner`: the one with the most at the first name in which they
+   * differ. It holds at least two more there, because otherwise the two would only change places.
    */
   greedierThan(owner: Owner): Account<T> | null {
     let own: Account<T> | null = this.#all
@@ -255,7 +269,7 @@ export class Ledger<T> {
   /**
    * The entry that is given up for `owner`: as {@link greedierThan}, if only some entries may be.
    *
-   * @param order among those of one owner
+   * @param order the order among the entries of one owner
    */
   victim(candidates: Iterable<Entry<T>>, owner: Owner, order: Order<T>): Entry<T> | null {
     const own = owner.map((_, at) => this.account(...owner.slice(0, at + 1)))
@@ -270,7 +284,7 @@ export class Ledger<T> {
   }
 }
 
-/** @param own the accounts of the other owner, the outermost first; null: it holds nothing there */
+/** @param own the accounts of the other owner, the outermost first; null if it holds nothing there */
 function isGreedier<T>(account: Account<T> | null, own: readonly (Account<T> | null)[]): boolean {
   let different: Account<T> | null = null
   let held = 0
@@ -289,8 +303,8 @@ function byGreed<T>(one: Account<T> | null, other: Account<T> | null): number {
 }
 
 /**
- * The level that the largest of the sizes shrink to when `count` is taken from them, each time one from the largest; at
- * least 1. What is taken is rounded up to whole numbers of each.
+ * The level that the largest of the sizes shrink to when `count` is taken from them, each time one from the
+ * largest; at least 1. What is taken is rounded up to whole numbers of each.
  */
 export function levelAfter(sizes: readonly number[], count: number): number {
   const largestFirst = [...sizes].sort((one, other) => other - one)

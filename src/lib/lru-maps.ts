@@ -34,7 +34,7 @@ interface HeldValue<V> extends Held {
 
 /** The bound that several maps share, in the unit of their weights: bytes as a rule. */
 export class LruBudget {
-  /** By owner, in order of use. */
+  /** The entries by owner, in order of use. */
   readonly #entries = new Ledger<Held>()
   readonly #largestEntry: number
   #limit: number
@@ -87,7 +87,7 @@ export class LruBudget {
 export class LruMap<V, K extends Key = string> {
   readonly #budget: LruBudget
   readonly #weightOf: (owner: string, key: K, value: V) => number
-  /** By owner and key; no map of an owner is empty. */
+  /** The entries by owner and key; no map of an owner is empty. */
   readonly #entries = new Map<string, Map<K, Entry<HeldValue<V>>>>()
   #size = 0
 

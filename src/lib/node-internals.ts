@@ -1,6 +1,6 @@
 /**
- * What Seatgate uses of Node.js that has no public name. Each function works without it, at a higher cost or with less effect,
- * and {@link missingInternals} says at the start what this version of Node.js lacks.
+ * What Seatgate uses of Node.js that has no public name. Each function works without it, at a higher cost or
+ * with less effect, and {@link missingInternals} says at the start what this version of Node.js lacks.
  */
 
 import { Socket } from 'node:net'
@@ -42,7 +42,10 @@ interface Readable {
   readonly _readableState?: { highWaterMark?: number }
 }
 
-/** A paused socket then keeps one read. Otherwise it keeps 64 KiB in reads of any size, of which each is an object of its own. */
+/**
+ * Makes a paused socket keep one read. Otherwise it keeps 64 KiB in reads of any size, and each is an object
+ * of its own.
+ */
 export function keepOneRead(socket: Socket): void {
   const { _readableState: state } = socket as unknown as Readable
   if (state?.highWaterMark !== undefined) state.highWaterMark = 0
@@ -55,8 +58,8 @@ interface TcpHandle {
 }
 
 /**
- * Closes a TLS connection by RST, which `resetAndDestroy` refuses (Node.js 26): the TLS handle closes the TCP handle below it.
- * Without that handle it is closed as usual.
+ * Closes a TLS connection by RST, which `resetAndDestroy` refuses (Node.js 26): the TLS handle closes the TCP
+ * handle below it. Without that handle it is closed as usual.
  */
 export function resetTls(socket: TLSSocket): void {
   const { _handle } = socket as TLSSocket & { _handle?: { _parent?: Partial<TcpHandle> } | null }
@@ -69,9 +72,9 @@ export function resetTls(socket: TLSSocket): void {
 }
 
 /**
- * Makes a server use this context for connections that ask for no server name. Node.js makes one of the options that it knows
- * there, without `allowPartialTrustChain` (`setSecureContext` of tls.Server, Node.js 22 to 24).
- * Without the field it keeps its own, which trusts less.
+ * Makes a server use this context for connections that ask for no server name. Node.js makes one of the
+ * options that it knows there, without `allowPartialTrustChain` (`setSecureContext` of tls.Server, Node.js 22
+ * to 24). Without the field it keeps its own, which trusts less.
  */
 export function useContext(server: Server, context: SecureContext): void {
   if ('_sharedCreds' in server) server._sharedCreds = context

@@ -1,9 +1,10 @@
 /**
- * Values that are derived from objects and can be made again, of the objects used lately. Two generations in turn bound their
- * number without an order of use: where the young one is full, it takes the place of the old one.
+ * Values that are derived from objects and can be made again, of the objects used lately. Two generations in
+ * turn bound their number without an order of use: where the young one is full, it takes the place of the old
+ * one.
  */
 
-/** Of a generation. */
+/** The number of values in a generation. */
 const MAX_VALUES = 4096
 
 export class RecentValues<Key extends object, Value> {

@@ -1,9 +1,13 @@
 /**
- * A hash of text for look-ups in a Map: V8 puts a new string into its string table when a Map is asked for it, which costs
- * more. Anyone can make texts with the same hash, so a match must be confirmed by the text.
+ * A hash of text for look-ups in a Map: V8 puts a new string into its string table when a Map is asked for
+ * it, which costs more. Anyone can make texts with the same hash, so a match must be confirmed by the text.
  */
 
-/** One step of FNV-1a, from 0. @param code of the next character */
+/**
+ * One step of FNV-1a, from 0.
+ *
+ * @param code of the next character
+ */
 export function addToHash(hash: number, code: number): number {
   return Math.imul(hash ^ code, 0x01000193)
 }

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * @param steps each `next` is one small step
- * @param times ms of work in a row, of which a step that has begun is finished, and ms between two slices, so that the work
- *   takes a part of the process only
+ * @param times ms of work in a row, after which the step in progress is finished, and ms between two slices,
+ *   so that the work takes a part of the process only
  * @returns what the generator returns
  * @throws the reason of the signal, between two slices
  */

@@ -1,6 +1,7 @@
 /**
- * Connections to Redis or Valkey with short timeouts: ioredis' defaults wait over 12 s on a frozen server, and Redis is
- * never authoritative. Each socket has a guard (`guard.ts`): no bytes from Redis can end the process.
+ * Connections to Redis or Valkey with short timeouts: ioredis' defaults wait over 12 s on a frozen server,
+ * and Redis is never authoritative. Each socket has a guard (`guard.ts`): no bytes from Redis can end the
+ * process.
  */
 
 import { type ConnectionOptions, createSecureContext } from 'node:tls'
@@ -31,10 +32,11 @@ const CHECK_INTERVAL = 1000
 const FAILED_CHECKS = 4
 
 /**
- * Connects in the background and reconnects when the connection is lost. Meanwhile commands fail at once.
+ * Connects in the background, and reconnects if the connection is lost. Without a connection, commands fail
+ * at once.
  *
- * @param report receives each connection error and each refusal of a command, without credentials; called often while a
- *   server is down
+ * @param report receives each connection error and each refusal of a command, without credentials; called
+ *   often while a server is down
  * @param commandTimeout ms until a command fails; a later reply is dropped
  * @param socketTimeout ms of silence after a command until the connection is closed
  */
@@ -52,8 +54,8 @@ export function connectRedis(
 }
 
 /**
- * A connection for subscriptions. Every node of a cluster forwards all messages, so one connection to any node serves;
- * ioredis' own connection for a cluster's subscriptions can't be guarded.
+ * A connection for subscriptions. Every node of a cluster forwards all messages, so one connection to any
+ * node serves; ioredis' own connection for a cluster's subscriptions can't be guarded.
  *
  * @param publisher knows the nodes of a cluster
  */
@@ -70,7 +72,7 @@ export function connectSubscriber(
 
 type Report = (cause: Error) => void
 
-/** In ms, as ioredis names them. */
+/** Timeouts in ms, as ioredis names them. */
 interface Timeouts {
   readonly commandTimeout: number
   readonly socketTimeout: number
@@ -89,14 +91,15 @@ function single(config: RedisConfig, timeouts: Timeouts, report: Report): Redis 
     ...commonOptions(config, timeouts, connector, refusalsOf(config.mode, report)),
     ...(sentinels ? {} : server),
     db: config.db,
-    // A loading server answers each command with an error, which counts as a miss. With sentinels, INFO gives the role.
+    // A loading server answers each command with an error, which counts as a miss. With sentinels, INFO gives
+    // the role.
     enableReadyCheck: sentinels,
   })
 }
 
 function anyNode(config: RedisConfig, publisher: Cluster, report: Report): Redis {
-  const known = () => publisher.nodes().map(({ options }) => options as Address)
-  const route = roundRobin(() => [...known(), ...config.nodes])
+  const clusterNodes = () => publisher.nodes().map(({ options }) => options as Address)
+  const route = roundRobin(() => [...clusterNodes(), ...config.nodes])
   const connector = connectorTo(() => route, tlsOf(config))
   // Another node may permit what this one refuses.
   const refusals = refusalsOf('single', report)
@@ -140,7 +143,7 @@ function isUnexplained(cause: Error): boolean {
   return !(last instanceof Error) || last.message === 'Connection is closed.'
 }
 
-/** @param reconnectOnError that of `redis-errors.ts` */
+/** @param reconnectOnError the function of `redis-errors.ts` */
 function commonOptions(
   config: RedisConfig,
   timeouts: Timeouts,
@@ -184,8 +187,9 @@ function tlsOf({ tls, ca, cert, key }: RedisConfig): ConnectionOptions | null {
 }
 
 /**
- * ioredis' cluster client with a reconnect of its own. ioredis stays `ready` or `disconnecting` forever, without any node,
- * when it loses its last node during its check of the cluster's state; test/redis/fuzz reproduces it.
+ * ioredis' cluster client with a reconnect of its own. ioredis stays `ready` or `disconnecting` forever,
+ * without any node, when it loses its last node during its check of the cluster's state; test/redis/fuzz
+ * reproduces it.
  */
 class ReconnectingCluster extends Cluster {
   readonly #timer = setInterval(() => this.#check(), CHECK_INTERVAL).unref()

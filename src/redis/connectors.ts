@@ -1,6 +1,6 @@
 /**
- * Implementations of ioredis' option `Connector`: to one server, to any of several, or to the master that the sentinels
- * name. Each connection has a guard (`guard.ts`).
+ * Implementations of ioredis' option `Connector`: to one server, to any of several, or to the master that the
+ * sentinels name. Each connection has a guard (`guard.ts`).
  */
 
 import { connect as connectTcp, Socket } from 'node:net'
@@ -11,7 +11,7 @@ import { GuardedSocket } from './guard.ts'
 import { failedAt } from './redis-errors.ts'
 import { addressOf, Nodes } from './reply-validator.ts'
 
-/** Milliseconds for TCP connect and TLS handshake, and for a sentinel's reply. Clients have it as `connectTimeout`. */
+/** Milliseconds to connect with TLS (`connectTimeout` of clients), and for a sentinel's reply. */
 export const CONNECT_TIMEOUT = 1000
 /** Milliseconds for Redis to close a connection that this side has ended. */
 const DISCONNECT_TIMEOUT = 2000
@@ -31,7 +31,8 @@ export interface Route {
 
 /**
  * @param routeOf called with the options of each client that ioredis creates
- * @param failed receives the errors of connections: the client of a cluster keeps those of its nodes to itself
+ * @param failed receives the errors of connections: the client of a cluster does not report the errors of its
+ *   nodes
  */
 export function connectorTo(
   routeOf: (options: unknown) => Route,
@@ -51,7 +52,7 @@ export function connectorTo(
       return this.#route.check?.(info) ?? true
     }
 
-    /** Never rejects, because ioredis would not retry: where no server is known, it yields a destroyed stream. */
+    /** Never rejects, as ioredis would not retry: if no server is known, it yields a destroyed stream. */
     override async connect(): Promise<Stream> {
       this.connecting = true
       // GuardedSocket has the members of a socket that ioredis uses.

@@ -1,6 +1,7 @@
 /**
- * A stream between a socket and ioredis. It passes on only complete replies that match the commands sent, and closes the
- * connection at anything else: ioredis throws outside any catch at a reply of the wrong type, which ends the process.
+ * A stream between a socket and ioredis. It passes on only complete replies that match the commands sent, and
+ * closes the connection at anything else: ioredis throws outside any catch at a reply of the wrong type,
+ * which ends the process.
  */
 
 import type { Socket } from 'node:net'
@@ -37,7 +38,10 @@ export class GuardedSocket extends Duplex {
     socket.on('close', () => this.destroy())
   }
 
-  /** Until TCP and TLS are established. ioredis waits for the event `connect` meanwhile, and calls the methods below. */
+  /**
+   * Whether TCP and TLS are not established yet. ioredis then waits for the event `connect`, and calls the
+   * methods below.
+   */
   get connecting(): boolean {
     return !this.#isOpen && !this.destroyed
   }
@@ -52,7 +56,11 @@ export class GuardedSocket extends Duplex {
     return this
   }
 
-  /** Only while it connects. Unlike that of a socket, the time runs on when bytes arrive. @param timeout ms; 0: none */
+  /**
+   * Limits the time to connect. Unlike a socket's timeout, it runs on when bytes arrive.
+   *
+   * @param timeout ms; 0 for none
+   */
   setTimeout(timeout: number, onTimeout: () => void = () => {}): this {
     clearTimeout(this.#timer)
     if (timeout > 0) this.#timer = setTimeout(onTimeout, timeout)
@@ -92,7 +100,7 @@ export class GuardedSocket extends Duplex {
 
   #opened(): void {
     this.#isOpen = true
-    // ioredis has given the connection up meanwhile.
+    // ioredis has given the connection up while it was opened.
     if (this.writableEnded) this.destroy()
     else this.emit('connect')
   }

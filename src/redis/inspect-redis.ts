@@ -31,9 +31,9 @@ async function ask(config: RedisConfig, timeout: number, whole = true): Promise<
     await ready(connection)
     const startedAt = performance.now()
     await connection.ping()
-    const found = performance.now() - startedAt
+    const duration = performance.now() - startedAt
     if (whole) await requireUse(connection, config)
-    return found
+    return duration
   }
   try {
     return await Promise.race([elapsed(), failed.promise])
@@ -46,7 +46,10 @@ async function ask(config: RedisConfig, timeout: number, whole = true): Promise<
   }
 }
 
-/** Rejects where keys of the gateway can't be read or written, or its messages not sent or received. Nothing is written. */
+/**
+ * Rejects where keys of the gateway can't be read or written, or its messages not sent or received. Nothing
+ * is written.
+ */
 async function requireUse(connection: RedisConnection, config: RedisConfig): Promise<void> {
   const keys = new Keys(config.prefix)
   await connection.get(keys.signInEpoch)

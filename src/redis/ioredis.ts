@@ -1,3 +1,3 @@
-/** The only file that imports ioredis. It is loaded with `connect.ts`, if Redis is configured; others import types. */
+/** The only file that imports ioredis. `connect.ts` loads it if Redis is configured. */
 
 export { AbstractConnector, Cluster, Redis, type RedisOptions } from 'ioredis'

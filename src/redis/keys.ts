@@ -17,22 +17,29 @@ export class Keys {
     return `${this.#prefix}sign-in:${tenant}:${id}`
   }
 
-  /** The epoch of the completed sign-ins; see `redis-sign-ins.ts`. Distinct from tenant ids, which have no upper-case letters. */
+  /**
+   * The epoch of the completed sign-ins; see `redis-sign-ins.ts`. Distinct from tenant ids, which have no
+   * upper-case letters.
+   */
   get signInEpoch(): string {
     return `${this.#prefix}sign-in:EPOCH`
   }
 
-  /** The bucket of a rate limit. @param hash of the limit's name and the key */
+  /**
+   * The bucket of a rate limit.
+   *
+   * @param hash of the limit's name and the key
+   */
   bucket(hash: string): string {
     return `${this.#prefix}tokens:{${hash}}`
   }
 
-  /** A random text that Redis loses with the buckets. Distinct from their hashes, which have 43 characters. */
+  /** A random text that Redis loses with the buckets. Hashes have 43 characters, so it is distinct. */
   get bucketEpoch(): string {
     return `${this.#prefix}tokens:{EPOCH}`
   }
 
-  /** One key of each kind that is never written. Distinct from tenant ids, which have no upper-case letters. */
+  /** A key of each kind that is never written. Tenant ids have no upper-case letters, so it is distinct. */
   unused(suffix: number): readonly string[] {
     const kinds = ['seat-name', 'seat', 'api-key', 'sign-in'].map(
       (kind) => `${this.#prefix}${kind}:UNUSED:${suffix}`,

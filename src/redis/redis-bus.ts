@@ -1,6 +1,7 @@
 /**
- * Messages between the instances of a fleet, by Redis publish/subscribe. Redis loses messages silently when a connection
- * breaks; the coherence protocol tolerates that (`coherence/lease.ts`). One connection subscribes, another publishes.
+ * Messages between the instances of a fleet, by Redis publish/subscribe. Redis loses messages silently when a
+ * connection breaks; the coherence protocol tolerates that (`coherence/lease.ts`). One connection subscribes,
+ * another publishes.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -13,12 +14,12 @@ import { MAX_VALUE } from './resp.ts'
 import type { Seal } from './redis-seal.ts'
 import { isRecord, parseJson } from './seat-codec.ts'
 
-/** Milliseconds between messages from the instance to itself: they detect a dead subscription, which is silent. */
+/** Milliseconds between the instance's messages to itself, which detect a silent, dead subscription. */
 const PING_INTERVAL = 1000
 /** Milliseconds without such a message until the bus counts as down. */
 const PING_TIMEOUT = 2500
 
-/** Milliseconds without such a message until the subscription is made anew. */
+/** Milliseconds without such a message until the subscription is made again. */
 const DEAF_AFTER = 4000
 
 type Row = readonly [seq: number, mark: number, tenant: string, kind: string, key: string]
@@ -107,8 +108,8 @@ export class RedisBus implements Bus {
   }
 
   /**
-   * Both connections are there, and no message arrives: after a failover behind one address they may lead to two servers.
-   * The publisher's is made anew where that server refuses writes.
+   * Whether both connections are open, and no message arrives: after a failover of one address they may lead
+   * to two servers. The publisher's connection is made again if its server refuses writes.
    */
   #isDeaf(): boolean {
     const now = performance.now()

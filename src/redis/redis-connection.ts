@@ -1,4 +1,4 @@
-/** Types and timeouts of connections, separate from `connect.ts` so that ioredis is loaded only when it is used. */
+/** Types and timeouts of connections, apart from `connect.ts`, which loads ioredis. */
 
 import type { Cluster, Redis } from './ioredis.ts'
 

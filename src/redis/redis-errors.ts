@@ -1,19 +1,19 @@
 /**
- * Errors that Redis replies to commands of the gateway. Redis keeps the connection open at each of them, and ioredis reports
- * none: a server that was demoted behind its address would be used for ever.
+ * Errors that Redis replies to commands of the gateway. Redis keeps the connection open at each of them, and
+ * ioredis reports none: a server that was demoted at its address would be used for ever.
  */
 
 import { performance } from 'node:perf_hooks'
 import type { Address, RedisConfig } from '../config/config.ts'
 
-/** An error that Redis replied, as ioredis gives it. Arguments may hold credentials: they are left out of messages. */
+/** An error that Redis replied, as ioredis gives it. Messages leave out arguments, as they may be secret. */
 export type RedisRefusal = Error & { readonly command?: { readonly name: string } }
 
 /** What the gateway asks for itself. ioredis sends others, and tolerates their refusal. */
 const OWN_COMMANDS = new Set(['get', 'set', 'publish', 'subscribe', 'ping', 'eval', 'evalsha'])
 /** Redirections, which the client of a cluster follows. */
 const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN'])
-/** Of a server beside which another one may be the right one: a replica, or one that is starting. */
+/** The errors of a wrong server: a replica, or one that is starting. */
 const WRONG_SERVER = new Set(['READONLY', 'MASTERDOWN', 'LOADING'])
 /** Milliseconds between two renewals of one connection: at those, and at every other refusal. */
 const RENEW_EVERY = 1000
@@ -26,7 +26,7 @@ export function failedAt(cause: Error, server: Address): void {
   SERVERS.set(cause, server)
 }
 
-/** Null: the error is of no connection. */
+/** The server of an error; null if the error is of no connection. */
 export function serverOf(cause: Error): Address | null {
   return SERVERS.get(cause) ?? null
 }
@@ -35,25 +35,29 @@ export function isRedisRefusal(cause: unknown): cause is RedisRefusal {
   return cause instanceof Error && cause.name === 'ReplyError'
 }
 
-/** The first word of an error that Redis replied, such as `READONLY`. A script of Redis 6 puts it behind its own. */
+/** The first word of Redis' error, such as `READONLY`. A script of Redis 6 puts it after its own. */
 export function wordOf({ message }: Error): string {
   const [, ofScript] = /^ERR Error running script[^]*?: -?([A-Z]{3,}) /.exec(message) ?? []
   return ofScript ?? /^[A-Z]+/.exec(message)?.[0] ?? 'ERR'
 }
 
-/** In upper case, as Redis writes it; null where ioredis does not say it. */
+/** The command in upper case, as Redis writes it; null if ioredis does not say it. */
 export function commandOf({ command }: RedisRefusal): string | null {
   return command === undefined ? null : command.name.toUpperCase()
 }
 
-/** Not of the server: a script that Redis lost is sent again; a key of another type is a miss, or a loan that fails. */
+/**
+ * Not of the server: a script that Redis lost is sent again; a key of another type is a miss, or a loan that
+ * fails.
+ */
 function isOfOneKey({ message }: Error, word: string): boolean {
   return word === 'NOSCRIPT' || word === 'WRONGTYPE' || (word === 'ERR' && /\bscript\b/.test(message))
 }
 
 /**
- * ioredis' option `reconnectOnError` of one connection: reports refusals, and has the connection made anew. Behind its
- * address there may be another server by now. A cluster's nodes keep their connections: its client asks for the slots.
+ * ioredis' option `reconnectOnError` of one connection: reports refusals, and has the connection made again.
+ * At its address there may be another server by now. A cluster's nodes keep their connections: its client
+ * asks for the slots.
  */
 export function refusalsOf(mode: RedisConfig['mode'], report: (cause: RedisRefusal) => void) {
   let renewedAt = Number.NEGATIVE_INFINITY

@@ -1,7 +1,8 @@
 /**
- * Whether Redis does what the gateway needs of it: reads, writes and messages. A server that accepts connections may refuse any
- * of them: a replica, a full memory, an access list. Each second one read and one write of every kind of key is tried. The write
- * is `SET … XX` of a key that does not exist: Redis refuses it as any other, and nothing is written.
+ * Whether Redis does what the gateway needs of it: reads, writes and messages. A server that accepts
+ * connections may refuse any of them: a replica, a full memory, an access list. Each second one read and one
+ * write of every kind of key is tried. The write is `SET … XX` of a key that does not exist: Redis refuses it
+ * as any other, and nothing is written.
  */
 
 import { performance } from 'node:perf_hooks'

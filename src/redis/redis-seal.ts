@@ -1,7 +1,8 @@
 /**
- * Authenticates values and messages in Redis: HMAC-SHA-256 truncated to 128 bits (RFC 2104, section 5), with a key derived
- * from the tenants' token secrets (HKDF, RFC 5869). A writer without the secrets can only cause cache misses. After a
- * change of secrets, older values are cache misses, and messages between gateways with old and new secrets are dropped.
+ * Authenticates values and messages in Redis: HMAC-SHA-256 truncated to 128 bits (RFC 2104, section 5), with
+ * a key derived from the tenants' token secrets (HKDF, RFC 5869). A writer without the secrets can only cause
+ * cache misses. After a change of secrets, older values are cache misses, and messages between gateways with
+ * old and new secrets are dropped.
  */
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
@@ -23,7 +24,9 @@ export class Seal {
     this.#key = keyOf(secrets)
   }
 
-  /** @param location the key or channel; the MAC covers it, so a value copied to another location is invalid */
+  /**
+   * @param location the key or channel; the MAC covers it, so a value copied to another location is invalid
+   */
   seal(location: string, text: string): string {
     return this.#mac(location, text).toString('base64url') + text
   }

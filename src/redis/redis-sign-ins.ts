@@ -1,10 +1,10 @@
 /**
- * Ids of completed sign-ins, in Redis, so that no instance of a fleet completes one twice. The state of a pending sign-in
- * is in the browser's cookie. While Redis is unavailable no sign-in begins or completes. This connection has a longer
- * timeout than the cache's.
+ * Ids of completed sign-ins, in Redis, so that no instance of a fleet completes one twice. The state of a
+ * pending sign-in is in the browser's cookie. While Redis is unavailable no sign-in begins or completes. This
+ * connection has a longer timeout than the cache's.
  *
- * The epoch is a random text under one key. When Redis loses its keys it loses the epoch too, and the sign-ins that began
- * under the old epoch are refused, so none of them completes twice.
+ * The epoch is a random text under one key. When Redis loses its keys it loses the epoch too, and the
+ * sign-ins that began under the old epoch are refused, so none of them completes twice.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -45,7 +45,8 @@ export class RedisEphemeral {
     )
     if (stored === null) return false
     if (stored !== 'OK') throw new Error('unexpected reply to SET from Redis')
-    // Read after the id was stored: if Redis lost an earlier record of the same id, it lost the epoch with it.
+    // Read after the id was stored: if Redis lost an earlier record of the same id, it lost the epoch with
+    // it.
     return (await redis.get(this.#keys.signInEpoch)) === epoch
   }
 
@@ -56,8 +57,8 @@ export class RedisEphemeral {
   async #readEpoch(): Promise<string> {
     const key = this.#keys.signInEpoch
     const epoch: unknown = await this.#onceMore(async (redis) => {
-      const found = await redis.get(key)
-      if (found !== null) return found
+      const text = await redis.get(key)
+      if (text !== null) return text
       await redis.set(key, randomBytes(6).toString('base64url'), 'NX')
       return redis.get(key)
     })
@@ -66,8 +67,8 @@ export class RedisEphemeral {
   }
 
   /**
-   * Redis has refused: the connection is made anew, and behind the address there may be another server by now. What was
-   * refused was not executed, so that it is safe to ask once more.
+   * Redis has refused: the connection is made again, and the address may lead to another server by now. What
+   * was refused was not executed, so that it is safe to ask once more.
    */
   async #onceMore<R>(ask: (redis: RedisConnection) => Promise<R>): Promise<R> {
     this.#connection ??= ready(this.#connect())

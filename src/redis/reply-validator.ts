@@ -1,6 +1,6 @@
 /**
- * Reply shapes that ioredis accepts, by command. Any other shape makes ioredis throw outside any catch (`:5` to SUBSCRIBE,
- * an array of numbers to CLUSTER SLOTS).
+ * Reply shapes that ioredis accepts, by command. Any other shape makes ioredis throw outside any catch (`:5`
+ * to SUBSCRIBE, an array of numbers to CLUSTER SLOTS).
  */
 
 import type { Address } from '../config/config.ts'
@@ -14,8 +14,8 @@ const SLOTS = 16_384
 const MAX_NODES = 4096
 
 /**
- * The known servers of one deployment. ioredis never forgets a node that a cluster has named, so their number is bounded;
- * only a faulty or hostile cluster reaches the bound.
+ * The known servers of one deployment. ioredis never forgets a node that a cluster has named, so their number
+ * is bounded; only a faulty or hostile cluster reaches the bound.
  */
 export class Nodes {
   readonly #known: Set<string>
@@ -38,7 +38,7 @@ function keyOf({ host, port }: Address): string {
 }
 
 interface Pending {
-  /** In lower case; for CLUSTER with the subcommand. */
+  /** The command in lower case; for CLUSTER with the subcommand. */
   readonly name: string
   readonly accepts: (reply: Reply) => boolean
   remainingReplies: number
@@ -123,7 +123,7 @@ function isNamed(reply: Reply, word: string, ...kinds: readonly ((reply: Reply) 
 /** The nodes of slot ranges, which are together at most SLOTS slots. Null for a reply of another shape. */
 function nodesOf(slots: Reply): Address[] | null {
   if (slots.type !== 'array' || slots.items === null) return null
-  const found: Address[] = []
+  const addresses: Address[] = []
   let count = 0
   for (const range of slots.items) {
     const [first, last, ...nodes] = itemsOf(range)
@@ -138,10 +138,10 @@ function nodesOf(slots: Reply): Address[] | null {
       if (textOf(host) === '') continue
       const address = addressOf(textOf(host), port.value)
       if (address === null) return null
-      found.push(address)
+      addresses.push(address)
     }
   }
-  return found
+  return addresses
 }
 
 function itemsOf(reply: Reply): readonly Reply[] {

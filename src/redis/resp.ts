@@ -1,6 +1,6 @@
 /**
- * A strict parser of RESP2 replies: https://redis.io/docs/latest/develop/reference/protocol-spec/. RESP3 is never
- * negotiated (`connect.ts`), so its types are refused.
+ * A strict parser of RESP2 replies: https://redis.io/docs/latest/develop/reference/protocol-spec/. RESP3 is
+ * never negotiated (`connect.ts`), so its types are refused.
  */
 
 /** Bytes of one reply. A value has at most {@link MAX_VALUE} characters of up to three bytes each. */
@@ -9,7 +9,7 @@ export const MAX_REPLY = 4 * 1024 * 1024
 export const MAX_VALUE = 1024 * 1024
 /** Bytes of a line: a status, an error, a number or a length. */
 const MAX_LINE = 4096
-/** Elements of a reply, nested ones included. `CLUSTER SLOTS` of 1,000 masters with two replicas each has 20,000. */
+/** Elements of a reply, nested ones too. `CLUSTER SLOTS` of 1,000 masters with two replicas has 20,000. */
 const MAX_ELEMENTS = 65_536
 /** Nesting of arrays. `CLUSTER SLOTS` has four levels. */
 const MAX_DEPTH = 5
@@ -36,10 +36,10 @@ type Parsing<T> = Generator<undefined, T, undefined>
 
 /** Holds at most twice {@link MAX_REPLY}, and nothing between replies. */
 export class ReplyReader {
-  /** The first `#length` are those of a reply that is not complete; the others are room for more. */
+  /** The first `#length` bytes belong to a reply that is not complete; the others are room for more. */
   #bytes: Buffer = EMPTY
   #length = 0
-  /** Where the next part of the reply begins. */
+  /** The position of the next part of the reply. */
   #at = 0
   #elements = 0
   #parsing = this.#reply(0)
@@ -59,13 +59,13 @@ export class ReplyReader {
 
   /** The bytes of the reply that is complete. */
   #take(): Buffer {
-    const taken = this.#bytes.subarray(0, this.#at)
+    const reply = this.#bytes.subarray(0, this.#at)
     this.#length -= this.#at
     this.#bytes = this.#length === 0 ? EMPTY : this.#bytes.subarray(this.#at)
     this.#at = 0
     this.#elements = 0
     this.#parsing = this.#reply(0)
-    return taken
+    return reply
   }
 
   /** The buffer doubles when it is full, so the cost stays linear for many small chunks. */

@@ -1,11 +1,12 @@
 /**
- * A read-through cache of Seats and API keys in Redis, shared by the instances of a fleet. It stands between the Seat
- * memory and the store, and has the store's interface.
+ * A read-through cache of Seats and API keys in Redis, shared by the instances of a fleet. It stands between
+ * the Seat memory and the store, and has the store's interface.
  *
- * Key: kind, tenant, and name or id. Value: the store's row with the store position of the read. A value is valid only if
- * the history of changes confirms it (`coherence/history.ts`), so a late writer, a replica that lost writes or a cache
- * older than a restored backup do no harm; and only if it is sealed (`redis-seal.ts`) for exactly this key. Values expire after
- * {@link TTL}. A read waits at most `COMMAND_TIMEOUT`, and not at all for {@link PAUSE} after Redis timed out.
+ * Key: kind, tenant, and name or id. Value: the store's row with the store position of the read. A value is
+ * valid only if the history of changes confirms it (`coherence/history.ts`), so a late writer, a replica that
+ * lost writes or a cache older than a restored backup do no harm; and only if it is sealed (`redis-seal.ts`)
+ * for exactly this key. Values expire after {@link TTL}. A read waits at most `COMMAND_TIMEOUT`, and not at
+ * all for {@link PAUSE} after Redis timed out.
  */
 
 import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
@@ -105,7 +106,8 @@ export class SeatCache {
     }
     this.#lookups.misses++
     const read = await load()
-    // Clients can invent ids that don't exist: caching those would fill Redis. A partial Seat is not cached either.
+    // Clients can invent ids that don't exist: caching those would fill Redis. A partial Seat is not cached
+    // either.
     if (read.value !== null && isComplete(read.value)) this.#set(at, this.#shared.seal.seal(at, encode(read)))
     return { ...read, source: 'store' }
   }
@@ -113,8 +115,8 @@ export class SeatCache {
   async #get(at: string): Promise<string | null> {
     if (!isReady(this.#shared.connection) || this.#now() < this.#pausedUntil) return null
     try {
-      const found: unknown = await this.#shared.connection.get(at)
-      return typeof found === 'string' ? found : null
+      const text: unknown = await this.#shared.connection.get(at)
+      return typeof text === 'string' ? text : null
     } catch {
       this.#pausedUntil = this.#now() + PAUSE
       return null

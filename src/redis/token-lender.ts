@@ -1,8 +1,10 @@
 /**
- * The buckets of rate limits that a fleet shares, in Redis. A bucket is one key, a text `tokens time`, so that the script runs on
- * one node of a cluster. Its name is a hash: Redis learns no user or address. Full buckets expire.
+ * The buckets of rate limits that a fleet shares, in Redis. A bucket is one key, a text `tokens time`, so
+ * that the script runs on one node of a cluster. Its name is a hash: Redis learns no user or address. Full
+ * buckets expire.
  *
- * Time is that of Redis: of a server that takes over with an earlier clock, the bucket gains nothing until that has caught up.
+ * The clock of Redis counts: if a server takes over with an earlier clock, the bucket gains nothing until
+ * that has caught up.
  */
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -10,10 +12,13 @@ import { type Lender, type Loan, type LoanRequest, shareOf } from '../model/rate
 import { type RedisConnection, isReady } from './redis-connection.ts'
 import type { Keys } from './keys.ts'
 
-/** Milliseconds until Redis is asked again after it did not reply. One exchange tries; others do not wait for it. */
+/** Milliseconds until Redis is asked again after no reply. One exchange tries; others do not wait for it. */
 const PAUSE = 500
 
-/** As `grantOf` of `model/rate-limit.ts`. Amounts are decimal texts, as Redis truncates numbers of a reply. */
+/**
+ * The rule of `grantOf` of `model/rate-limit.ts`. Amounts are decimal texts, as Redis truncates numbers of a
+ * reply.
+ */
 const SCRIPT = `
 local capacity, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
 local need, extra, processes = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -56,9 +61,9 @@ export class TokenLender implements Lender {
   #lostAt = Number.NEGATIVE_INFINITY
   /** Redis was away, and is not asked yet what it has kept. */
   #mayBeLost = false
-  /** What Redis had at the last check; null: none was made. */
+  /** The epoch that Redis had at the last check; null before the first. */
   #epoch: string | null = null
-  /** Null: the last exchange succeeded. */
+  /** The end of the pause after a failed exchange; null if the last exchange succeeded. */
   #pausedUntil: number | null = null
   #probing = false
   #wasReady = false

@@ -1,6 +1,6 @@
 /**
- * The access log: one line a request, with the main fields of the decision record and the course of the response.
- * A line holds no query, cookie or token, and of header values only host, user agent and trace id.
+ * The access log: one line a request, with the main fields of the decision record and the course of the
+ * response. A line holds no query, cookie or token, and of header values only host, user agent and trace id.
  */
 
 import type { Refusal, RefusedCaller } from '../model/errors.ts'
@@ -15,14 +15,18 @@ import { decisionFields } from './decision-fields.ts'
 import { quoted, quotedOrNull } from './json-text.ts'
 import { traceParentOf } from './tracing/trace-context.ts'
 
-/** Writes a line. @param fields as JSON text without the braces */
+/**
+ * Writes a line.
+ *
+ * @param fields as JSON text without the braces
+ */
 export type WriteLine = (level: 'info' | 'error', message: string, fields: string) => void
 
 export class AccessLog {
   readonly #write: WriteLine
   readonly #askedBy: string
 
-  /** @param askedBy the protocol of requests that no client of the front door makes; null: they are of the front door */
+  /** @param askedBy the protocol of the requests; null for the requests of the front door */
   constructor(write: WriteLine, askedBy: string | null = null) {
     this.#write = write
     this.#askedBy = askedBy === null ? '' : `,"asked_by":"${askedBy}"`
@@ -43,7 +47,7 @@ export class AccessLog {
   }
 }
 
-/** The status that was sent; 0: the client disconnected before. */
+/** The status of the response; 0 if the client disconnected before it. */
 export function statusOf(exchange: Exchange): number {
   return exchange.response.headersSent ? exchange.response.statusCode : (exchange.refusal?.status ?? 0)
 }
@@ -54,8 +58,9 @@ export function accessLine(exchange: Exchange, client: string | null = peerOf(ex
 }
 
 /**
- * The fields that differ by request. Durations in ms with three decimals, sizes in bytes. Concatenated, as V8 takes
- * three times as long for an object. The id, the method (a token) and our own words need no JSON escapes.
+ * The fields that differ by request. Durations in ms with three decimals, sizes in bytes. Concatenated, as V8
+ * takes three times as long for an object. The id, the method (a token) and our own words need no JSON
+ * escapes.
  */
 function exchangeFields(exchange: Exchange): string {
   const { id, request, refusal, cause } = exchange
@@ -111,7 +116,10 @@ const USER_AGENT = fieldName('user-agent')
 /** Characters. Browsers and tools send fewer than 300. */
 const MAX_USER_AGENT = 1024
 
-/** The client as trusted proxies name it, and the peer; of a question, the client that the asking proxy names, and the proxy. */
+/**
+ * The client as trusted proxies name it, and the peer; of a question, the client that the asking proxy names,
+ * and the proxy.
+ */
 function clientFields(exchange: Exchange, client: string | null): string {
   const question = askedQuestion.get(exchange)
   const { section, socket } = exchange.request
@@ -122,7 +130,7 @@ function clientFields(exchange: Exchange, client: string | null): string {
       ? `"client":${quotedOrNull(client)},"peer":${quotedOrNull(peer)}`
       : `"asked_by":"${question.askedBy}","asked_from":${quotedOrNull(peer)},"client":${quotedOrNull(question.client)}`
   if (userAgent !== null) text += `,"user_agent":${quoted(userAgent.slice(0, MAX_USER_AGENT))}`
-  // Without tracing of our own, the field passes to the upstream: the trace is that of the sender.
+  // Without tracing of our own, the field passes to the upstream, and the sender's trace continues there.
   const traceId = requestTrace.get(exchange)?.traceId ?? traceParentOf(section.fields)?.traceId
   if (traceId !== undefined) text += `,"trace_id":"${traceId}"`
   return text
@@ -153,7 +161,7 @@ function refusalFields({ refusal }: Exchange): string {
   return refusal === null ? '' : `,"detail":${quoted(refusal.detail)}`
 }
 
-/** Null: the connection is closed. */
+/** The address of the peer; null if the connection is closed. */
 function peerOf({ request }: Exchange): string | null {
   return request.socket.remoteAddress ?? null
 }

@@ -10,7 +10,8 @@ import { listed, quoted } from './json-text.ts'
  * The fields as JSON text, each with a comma before it.
  *
  * @param target of the upstream that got the request, or null
- * @param refusedCaller the fields of a caller that the credential names, if it does not authenticate the caller
+ * @param refusedCaller the fields of a caller that the credential names, if it does not authenticate the
+ *   caller
  */
 export function decisionFields(decision: Decision, target: string | null, refusedCaller: string): string {
   const { route, permission, principal, space, source } = decision
@@ -37,7 +38,10 @@ function claimsFields(claims: SeatClaims): string {
   return `,"issued_at":${Number.isFinite(issuedAt) ? issuedAt : 'null'}${anySpace}`
 }
 
-/** If no Seat was looked up, these are the names in the credential: on an `authenticated` route, and in an early refusal. */
+/**
+ * If no Seat was looked up, these are the names in the credential: on an `authenticated` route, and in an
+ * early refusal.
+ */
 function seatTexts({ seats, principal, space }: Decision): string {
   if (seats.length > 0) return listed(seats, ({ name, verdict }) => quoted(`${name}:${verdict}`))
   if (principal === null || space === null || principal.claims.by === 'id') return ''

@@ -1,8 +1,14 @@
-/** Decisions on their way to one reader, in batches. Bounded: what the reader does not take in time is counted as lost. */
+/**
+ * Decisions on their way to one reader, in batches. Bounded: what the reader does not take in time is counted
+ * as lost.
+ */
 
 import { type DecisionFilter, isAsked, type RecentDecision, type TakeBatch } from '../model/activity.ts'
 
-/** Decisions in a row, and each second, that a reader gets: people and programs that watch need no more, and each costs 2 µs. */
+/**
+ * Decisions in a row, and each second, that a reader gets: people and programs that watch need no more, and
+ * each costs 2 µs.
+ */
 const BURST = 2000
 const PER_SECOND = 1000
 /** Milliseconds from a decision to its batch. */
@@ -27,7 +33,7 @@ export class DecisionQueue {
 
   offer(decision: RecentDecision): void {
     if (!isAsked(decision, this.#filter)) return
-    // What was lost is told behind the decisions that wait, so that none may follow until then.
+    // The number of lost decisions is told after the decisions that wait, so none may follow before.
     if (this.#lost > 0 || !this.#hasRoom(decision.at)) this.#lost++
     else this.#waiting.push(decision)
     this.#schedule()

@@ -44,7 +44,7 @@ export class FleetMetrics extends MetricRegistry {
     this.#reloads.labels({ result }).inc()
   }
 
-  /** For the events of `coherence/instance.ts`. */
+  /** The listener of the events of `coherence/instance.ts`. */
   listener({ logger }: Log) {
     return {
       feed: (state: 'live' | 'lost' | 'restored', cause: unknown) => {

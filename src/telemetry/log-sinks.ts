@@ -11,8 +11,8 @@ export interface Sink {
   /** Writes what is buffered. A file has it when this returns. Never waits for a reader. */
   flush(): void
   /**
-   * Called before the process ends. Resolves to false when a stalled reader did not take everything in a bounded time: the
-   * rest would keep the process alive.
+   * Called before the process ends. Resolves to false when a stalled reader did not take everything in a
+   * bounded time: the rest would keep the process alive.
    */
   close(): Promise<boolean>
 }
@@ -26,9 +26,9 @@ const FLUSH_EVERY = 200
 const LAST_WAIT = 3000
 
 /**
- * Standard output as a pipe or a socket, with non-blocking writes: on a full pipe, a blocking write would hold the
- * event loop or, from a thread, the end of the process. Or as a terminal, where writes do block: Ctrl-S stops the
- * gateway.
+ * Standard output as a pipe or a socket, with non-blocking writes: on a full pipe, a blocking write would
+ * hold the event loop or, from a thread, the end of the process. Or as a terminal, where writes do block:
+ * Ctrl-S stops the gateway.
  */
 export class StreamSink implements Sink {
   readonly #stream = process.stdout
@@ -44,7 +44,8 @@ export class StreamSink implements Sink {
   #onTaken: (() => void) | null = null
 
   constructor() {
-    // A reader that has gone away (EPIPE) must not end the gateway. The callback of each write gets its error.
+    // A reader that has gone away (EPIPE) must not end the gateway. The callback of each write gets its
+    // error.
     this.#stream.on('error', () => {})
     // Lines that are written while the process ends are sent if the pipe has room for them.
     process.once('exit', () => this.flush())
@@ -69,7 +70,7 @@ export class StreamSink implements Sink {
     return this.#failure
   }
 
-  /** One write at a time; lines that arrive meanwhile form the next one. */
+  /** Writes what waits, one write at a time: lines that arrive during a write form the next one. */
   flush(): void {
     if (this.#writing || this.#waiting === '') return
     const batch = this.#waiting

@@ -14,8 +14,8 @@ export type { Logger }
 export interface Log extends Pick<Sink, 'dropped' | 'failure' | 'flush' | 'close'> {
   readonly logger: Logger
   /**
-   * One line with its fields as JSON text: `"a":1,"b":"c"`. For lines of every request: a tenth of the cost of an
-   * object.
+   * One line with its fields as JSON text: `"a":1,"b":"c"`. For lines of every request: a tenth of the cost
+   * of an object.
    */
   line(level: 'info' | 'error', message: string, fields: string): void
   /** Whole lines of a worker's log. */
@@ -44,7 +44,11 @@ export async function openLog(options: { pretty: boolean; destination?: string }
   return { logger: pino({}, { write }), line: lineTo(relay), relay, ...rest }
 }
 
-/** The format of pino. @param message needs no JSON escapes */
+/**
+ * The format of pino.
+ *
+ * @param message needs no JSON escapes
+ */
 function lineTo(write: (line: string) => void): Log['line'] {
   return (level, message, fields) =>
     write(`{"level":"${level}"${timestamp()},${fields},"msg":"${message}"}\n`)
@@ -72,8 +76,8 @@ function timestamp(): string {
 const formatters = { level: (label: string) => ({ level: label }) }
 
 /**
- * Logs unhandled rejections: faults of the gateway or a library. The process continues, as each request concerned has
- * failed closed by itself.
+ * Logs unhandled rejections: faults of the gateway or a library. The process continues, as each request
+ * concerned has failed closed by itself.
  */
 export function logUnhandledRejections(logger: Logger): void {
   process.on('unhandledRejection', (cause) => {

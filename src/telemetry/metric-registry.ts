@@ -34,8 +34,9 @@ export class MetricRegistry {
   readonly registry = new Registry()
 
   /**
-   * Adds a metric whose values are read at each scrape. The interface of prom-client has no such metric: its counters take one
-   * value at a time (5 to 90 ms of the event loop with 10,000 routes), and its histograms take no buckets.
+   * Adds a metric whose values are read at each scrape. The interface of prom-client has no such metric: its
+   * counters take one value at a time (5 to 90 ms of the event loop with 10,000 routes), and its histograms
+   * take no buckets.
    *
    * @param aggregator merges the values of several workers
    */
@@ -76,10 +77,14 @@ export class MetricRegistry {
     collectDefaultMetrics({ register: this.registry })
   }
 
-  /** A counter of what happens less often than requests. @param known values of its only label, which begin at 0 */
-  counter(name: string, help: string, labelNames: string[] = [], known: readonly string[] = []): Counter {
+  /**
+   * A counter of what happens less often than requests.
+   *
+   * @param values the values of its only label, which begin at 0
+   */
+  counter(name: string, help: string, labelNames: string[] = [], values: readonly string[] = []): Counter {
     const counter = new Counter({ name, help, labelNames, registers: [this.registry] })
-    for (const value of known) counter.inc({ [labelNames[0] ?? '']: value }, 0)
+    for (const value of values) counter.inc({ [labelNames[0] ?? '']: value }, 0)
     return counter
   }
 }

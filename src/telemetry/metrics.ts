@@ -1,6 +1,6 @@
 /**
- * The metrics of a data plane, in the Prometheus text format. Labels are bounded: route ids, never paths; codes and
- * methods of fixed lists. Counters of every request are plain numbers (`tally.ts`).
+ * The metrics of a data plane, in the Prometheus text format. Labels are bounded: route ids, never paths;
+ * codes and methods of fixed lists. Counters of every request are plain numbers (`tally.ts`).
  */
 
 import type { Refusal } from '../model/errors.ts'
@@ -24,14 +24,14 @@ const DURATION = 'seatgate_request_duration_seconds'
 const UPSTREAM_DURATION = 'seatgate_upstream_duration_seconds'
 
 /**
- * The decision that candidate tables would have made, against the one that was made. `other`: another refusal. `unjudged`: it
- * is not known, or was not when the request ended.
+ * The decision that candidate tables would have made, against the one that was made. `other`: another
+ * refusal. `unjudged`: it is not known, or was not when the request ended.
  */
 export type ShadowResult = 'same' | 'allow_to_deny' | 'deny_to_allow' | 'other' | 'unjudged'
 
 /** What a rate limiter has counted. */
 export interface RateLimitCounts {
-  /** By limit. */
+  /** The number of refused requests by limit. */
   readonly refused: ReadonlyMap<string, number>
   readonly passedByShare: number
   readonly shared: number
@@ -242,7 +242,11 @@ export class Metrics extends MetricRegistry {
     this.#inFlight++
   }
 
-  /** The request has ended. @param at monotonic ms of the end, or of the 101 */
+  /**
+   * The request has ended.
+   *
+   * @param at monotonic ms of the end, or of the 101
+   */
   countRequest(exchange: Exchange, at: number): void {
     this.#inFlight--
     const decision = exchange.evaluation?.decision
@@ -311,7 +315,8 @@ export class Metrics extends MetricRegistry {
   }
 
   /**
-   * Applies a configuration: removes the series of what it no longer has. A change of `byUpstream` begins new series.
+   * Applies a configuration: removes the series of what it no longer has. A change of `byUpstream` begins new
+   * series.
    *
    * @param byUpstream requests are counted by upstream instead of route, for tables with thousands of routes
    */

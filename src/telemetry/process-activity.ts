@@ -21,9 +21,10 @@ export class ProcessActivity implements Activity {
   readonly recent = new RecentDecisions()
 
   /**
-   * Called once for each request, and again when an open one is refused later. Requests of no known tenant are not remembered.
+   * Called once for each request, and again when an open one is refused later. Requests of no known tenant
+   * are not remembered.
    *
-   * @param refusal null: the request is served or forwarded
+   * @param refusal null if the request is served or forwarded
    */
   decided(requestId: string, decision: Decision, refusal: Refusal | null): void {
     const { principal, route } = decision

@@ -2,10 +2,13 @@
 
 import type { Logger } from './logger.ts'
 
-/** Milliseconds between two lines of one kind, such as one reason of handshakes: an attack must not fill the disk. */
+/** Milliseconds between two lines of one kind: an attack must not fill the disk. */
 const BETWEEN_LINES = 10_000
 
-/** Writes the first line at once, counts those of the next interval, and adds their number to the line after it. */
+/**
+ * Writes the first line at once, counts the lines of the next interval, and adds their number to the line
+ * after it.
+ */
 export function rateLimited(logger: Logger, message: string): (fields: object) => void {
   let next = 0
   let suppressed = 0

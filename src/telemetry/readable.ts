@@ -25,8 +25,8 @@ function request(line: Record<string, unknown>): string {
   const { method, path, status, code, user, tenant, space, duration_ms: duration, cause } = line
   const caller =
     user === undefined ? '' : `  ${user} of ${tenant}${space === undefined ? '' : ` in ${space}`}`
-  const asked = method === undefined ? 'unreadable' : `${method} ${path}`
-  return `${status} ${code}  ${asked}${caller}  ${duration ?? 0} ms${cause === undefined ? '' : `  (${cause})`}`
+  const request = method === undefined ? 'unreadable' : `${method} ${path}`
+  return `${status} ${code}  ${request}${caller}  ${duration ?? 0} ms${cause === undefined ? '' : `  (${cause})`}`
 }
 
 function field([name, value]: [string, unknown]): string {

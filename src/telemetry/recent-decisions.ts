@@ -1,10 +1,11 @@
 /**
- * The newest decisions of each tenant, for `GET /v1/decisions`. They are always kept, so that the endpoint knows what was before
- * it was asked.
+ * The newest decisions of each tenant, for `GET /v1/decisions`. They are always kept, so that the endpoint
+ * knows what was before it was asked.
  *
- * A slot of a ring is written again and again. What is made for each request is copied into the texts of the ring: referred to
- * from the slot, V8 would copy it twice, and collect it among old objects. Names of Seats, routes and users of remembered
- * tokens are old already. A slice of the request would also retain all of it, with its credentials.
+ * A slot of a ring is written again and again. What is made for each request is copied into the texts of the
+ * ring: referred to from the slot, V8 would copy it twice, and collect it among old objects. Names of Seats,
+ * routes and users of remembered tokens are old already. A slice of the request would also retain all of it,
+ * with its credentials.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -27,7 +28,10 @@ import { TextRing } from './text-ring.ts'
 const PER_TENANT = 1000
 /** Tenants with decisions, in a process. */
 const MAX_TENANTS = 100
-/** Milliseconds between tenants that make room for others: with more tenants than have room, each takes its ring from another. */
+/**
+ * Milliseconds between tenants that make room for others: with more tenants than have room, each takes its
+ * ring from another.
+ */
 const REPLACE_EVERY = 1000
 /** Milliseconds that a tenant keeps its ring after it has asked. */
 const ASKED_FOR = 10 * 60_000
@@ -43,16 +47,16 @@ class Slot {
   number = 0
   code: DecisionCode = 'allow'
   method = ''
-  /** Of request id, space and path in the texts of the ring. */
+  /** The position of request id, space and path in the texts of the ring. */
   position = Infinity
   idLength = 0
-  /** -1: no space. */
+  /** The length of the space; -1 if there is none. */
   spaceLength = -1
   pathLength = 0
   route: string | null = null
   permission: string | null = null
   user: string | null = null
-  /** The first ones are those of this decision; further ones are left from others. */
+  /** The names of this decision, and after them names that are left from others. */
   readonly seats: string[] = []
   seatCount = 0
 }
@@ -60,7 +64,7 @@ class Slot {
 interface Ring {
   readonly slots: Slot[]
   readonly texts: TextRing
-  /** The slot of the next decision, once all are in use: that of the oldest. */
+  /** The slot of the oldest decision, which the next one takes once all slots are in use. */
   next: number
   /** ms since the epoch */
   lastAt: number
@@ -70,7 +74,7 @@ interface Ring {
 
 export class RecentDecisions {
   readonly #rings = new Map<string, Ring>()
-  /** Tells the decisions of one process from those of others with the same time. */
+  /** Distinguishes the decisions of this process from decisions of others with the same time. */
   readonly #process = crockford(randomBytes(8))
   #count = 0
   #lastAt = 0
@@ -78,7 +82,7 @@ export class RecentDecisions {
 
   /**
    * @param now ms since the epoch
-   * @param code that of the decision, or of the refusal in its place
+   * @param code the code of the decision, or of the refusal in its place
    */
   record(
     now: number,
@@ -113,21 +117,25 @@ export class RecentDecisions {
 
   /** Newest first. */
   list(question: DecisionQuestion): RecentDecision[] {
-    const found: RecentDecision[] = []
+    const decisions: RecentDecision[] = []
     const ring = this.#ask(question.tenant)
-    if (ring === null) return found
+    if (ring === null) return decisions
     const { slots, next } = ring
-    for (let back = 1; back <= slots.length && found.length < question.limit; back++) {
+    for (let back = 1; back <= slots.length && decisions.length < question.limit; back++) {
       const slot = slots[(next + slots.length - back) % slots.length]
       if (slot === undefined || !isAsked({ code: slot.code, space: spaceOf(ring, slot) }, question)) continue
       const shown = this.#shown(ring, slot)
       const isOlder = question.before === null || shown.id < question.before
-      if (isOlder && shown.requestId !== question.requestId) found.push(shown)
+      if (isOlder && shown.requestId !== question.requestId) decisions.push(shown)
     }
-    return found
+    return decisions
   }
 
-  /** Offers each decision of the tenant from now on to the queue. @returns ends that */
+  /**
+   * Offers each decision of the tenant from now on to the queue.
+   *
+   * @returns ends that
+   */
   watch({ tenant }: Pick<DecisionFilter, 'tenant'>, queue: DecisionQueue): () => void {
     const ring = this.#ask(tenant) ?? this.#add(tenant)
     ring.queues.add(queue)
@@ -145,7 +153,10 @@ export class RecentDecisions {
     return ring
   }
 
-  /** @param now Infinity: the tenant asks @returns null: others have all the room */
+  /**
+   * @param now Infinity if the tenant asks
+   * @returns null if others have all the room
+   */
   #open(tenant: string, now: number): Ring | null {
     if (this.#rings.size >= MAX_TENANTS && !this.#makeRoom(now)) return null
     return this.#add(tenant)
@@ -158,7 +169,7 @@ export class RecentDecisions {
     return ring
   }
 
-  /** Removes the ring that has had no decision for the longest time, of those that no request has asked for lately. */
+  /** Removes the ring without a decision for the longest time, unless a request has asked for it lately. */
   #makeRoom(now: number): boolean {
     if (now - this.#replacedAt < REPLACE_EVERY) return false
     const time = Date.now()
@@ -190,7 +201,10 @@ export class RecentDecisions {
     }
   }
 
-  /** The number stands in front of what tells processes apart, so that ids of one process sort as its decisions came. */
+  /**
+   * The number stands in front of what tells processes apart, so that ids of one process sort as its
+   * decisions came.
+   */
   #idOf({ at, number }: Slot): string {
     const digits = Buffer.alloc(8)
     for (let i = 7, rest = number; i >= 0; i--, rest = Math.floor(rest / 32)) digits[i] = rest % 32

@@ -1,6 +1,6 @@
 /**
- * How often the callers of each tenant have used each route. Two look-ups for each request. Bounded by the configuration: an
- * entry for each tenant and route that were used together.
+ * How often the callers of each tenant have used each route. Two look-ups for each request. Bounded by the
+ * configuration: an entry for each tenant and route that were used together.
  */
 
 import type { RouteUse, RouteUses } from '../model/activity.ts'
@@ -16,7 +16,10 @@ export type ReportedUses = readonly (readonly [tenant: string, uses: RouteUses])
 export class RouteCounts {
   readonly #byTenant = new Map<string, Map<string, Count>>()
 
-  /** @param route its id @param now ms since the epoch */
+  /**
+   * @param route its id
+   * @param now ms since the epoch
+   */
   count(tenant: string, route: string, now: number): void {
     const count = this.#countOf(tenant, route)
     count.requests++
@@ -31,9 +34,9 @@ export class RouteCounts {
 
   /** All counts. They begin at 0 again. */
   take(): ReportedUses {
-    const taken = [...this.#byTenant]
+    const uses = [...this.#byTenant]
     this.#byTenant.clear()
-    return taken
+    return uses
   }
 
   add(reported: ReportedUses): void {

@@ -1,6 +1,6 @@
 /**
- * Counters of every request, as plain numbers: an increment takes nanoseconds, where prom-client computes its labels
- * each time. They become metrics at a scrape.
+ * Counters of every request, as plain numbers: an increment takes nanoseconds, where prom-client computes its
+ * labels each time. They become metrics at a scrape.
  */
 
 import type { Sample } from './metric-registry.ts'

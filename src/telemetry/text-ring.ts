@@ -1,6 +1,6 @@
 /**
- * Texts in the order in which they came, of which the oldest ones give way. They stand in a buffer outside of V8's heap: as
- * strings they would survive two collections each, which costs several microseconds per text.
+ * Texts in the order in which they came. The oldest ones give way. They are in a buffer outside of V8's heap:
+ * as strings they would survive two collections each, which costs several microseconds per text.
  */
 
 /** Bytes at first. */
@@ -8,14 +8,17 @@ const CAPACITY = 16 * 1024
 
 export class TextRing {
   #bytes = Buffer.allocUnsafeSlow(CAPACITY)
-  /** Of all texts that have come, with the bytes that were skipped. A text stands in one piece at `position % capacity`. */
+  /**
+   * The end of the last text, counted in the bytes of all texts, with those skipped. A text is in one piece
+   * at `position % capacity`.
+   */
   #end = 0
 
   /**
    * The capacity doubles where the kept texts fill it.
    *
    * @param text latin1
-   * @param oldest the position of the oldest text that is kept; Infinity: none
+   * @param oldest the position of the oldest text that is kept; Infinity if there is none
    * @returns its position, which is larger than those before
    */
   add(text: string, oldest: number): number {
@@ -29,7 +32,10 @@ export class TextRing {
     return start
   }
 
-  /** @param position of a text that is kept @param to exclusive */
+  /**
+   * @param position of a text that is kept
+   * @param to exclusive
+   */
   slice(position: number, from: number, to: number): string {
     const start = position % this.#bytes.length
     return this.#bytes.toString('latin1', start + from, start + to)
@@ -45,7 +51,8 @@ export class TextRing {
   #grow(oldest: number): void {
     const small = this.#bytes
     const large = Buffer.allocUnsafeSlow(2 * small.length)
-    // Where a text was in one piece it still is, because each end of the large buffer was one of the small buffer.
+    // Where a text was in one piece it still is, because each end of the large buffer was one of the small
+    // buffer.
     let from = Math.min(oldest, this.#end)
     while (from < this.#end) {
       const index = from % small.length

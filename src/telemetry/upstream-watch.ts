@@ -15,7 +15,7 @@ type Failure = TargetEvent & { readonly cause: unknown }
 interface TargetState {
   readonly target: string
   readonly state: string
-  /** Null: no connection has verified one. */
+  /** The validity of the certificate; null if no connection has verified one. */
   readonly certificate: Validity | null
 }
 
@@ -35,7 +35,11 @@ const CERTIFICATE_ENDS = [
   ],
 ] as const
 
-/** For the events of `proxy/upstream.ts`. @param states of the active configuration */
+/**
+ * The listener of the events of `proxy/upstream.ts`.
+ *
+ * @param states the states of the active configuration
+ */
 export function watchUpstreams(metrics: Metrics, { logger }: Log, states: () => TargetStates) {
   const retries = metrics.counter(
     'seatgate_upstream_retries_total',

@@ -1,9 +1,9 @@
 /**
  * Reads the fields of a Protocol Buffers message, one after the other, without a copy.
  *
- * Stricter than the usual libraries: groups, varints with more bytes than they need, values outside the range of their
- * type, strings that are not UTF-8 and known fields of another wire type are refused. The reader of a message decides
- * about a field that comes twice.
+ * Stricter than the usual libraries: groups, varints with more bytes than they need, values outside the range
+ * of their type, strings that are not UTF-8 and known fields of another wire type are refused. The reader of
+ * a message decides about a field that comes twice.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -12,14 +12,14 @@ import { FIXED32, FIXED64, LENGTH_DELIMITED, MAX_FIELD_NUMBER, readVarint, VARIN
 /** The limit on messages within messages. */
 export const MAX_DEPTH = 32
 
-/** The bytes are not a message as its reader wants it. The message says where, and holds nothing of the input. */
+/** The bytes are not the expected message. The error says where, and holds nothing of the input. */
 export class MalformedMessage extends Error {}
 
 const WIRE_TYPES: ReadonlySet<number> = new Set([VARINT, FIXED64, LENGTH_DELIMITED, FIXED32])
 
 /**
- * `while (reader.next()) switch (reader.field) …`: each field is read by the method of its type, or passed over by not
- * reading it. Each method throws `MalformedMessage`.
+ * `while (reader.next()) switch (reader.field) …`: each field is read by the method of its type, or passed
+ * over by not reading it. Each method throws `MalformedMessage`.
  */
 export class ProtobufReader {
   /** The number of the field that `next` found. */
@@ -37,7 +37,11 @@ export class ProtobufReader {
     this.#depth = depth
   }
 
-  /** Goes to the next field, over the value of one that was not read. @returns whether there is one */
+  /**
+   * Goes to the next field, over the value of one that was not read.
+   *
+   * @returns whether there is one
+   */
   next(): boolean {
     if (this.#unread) this.#skip()
     if (this.#at === this.#bytes.length) return false
@@ -50,7 +54,7 @@ export class ProtobufReader {
     return true
   }
 
-  /** From -2^63 to 2^63 - 1. */
+  /** A number from -2^63 to 2^63 - 1. */
   int64(): bigint {
     this.#expect(VARINT)
     return BigInt.asIntN(64, BigInt(this.#varint()))

@@ -1,6 +1,6 @@
 /**
- * The wire format (Protocol Buffers, "Encoding"): how the value of a field is encoded, and varints, which have seven bits a
- * byte, the least significant first; the high bit says that another byte follows.
+ * The wire format (Protocol Buffers, "Encoding"): how the value of a field is encoded, and varints, which
+ * have seven bits a byte, the least significant first; the high bit says that another byte follows.
  */
 
 export const VARINT = 0
@@ -12,7 +12,7 @@ export const FIXED32 = 5
 /** The largest number of a field. */
 export const MAX_FIELD_NUMBER = 2 ** 29 - 1
 
-/** 64 bits take ten bytes, of which the last holds one bit. */
+/** The bytes of 64 bits: the tenth holds one bit. */
 const MAX_BYTES = 10
 const MORE = 0x80
 const LOW_BITS = 0x7f
@@ -20,7 +20,7 @@ const LOW_BITS = 0x7f
 const NUMBER_BYTES = 7
 
 export interface Varint {
-  /** From 0 to 2^64 - 1. */
+  /** The value, from 0 to 2^64 - 1. */
   value: bigint | number
   /** The position after the last byte. */
   end: number
@@ -29,8 +29,8 @@ export interface Varint {
 /**
  * Reads the varint at `at`.
  *
- * @returns a number below 2^49, a bigint from there on; null if it is cut off, has more than 64 bits, or more bytes than
- *   its value needs
+ * @returns a number below 2^49, a bigint from there on; null if it is cut off, has more than 64 bits, or more
+ *   bytes than its value needs
  */
 export function readVarint(bytes: Buffer, at: number): Varint | null {
   const length = lengthAt(bytes, at)
@@ -63,14 +63,22 @@ function largeValue(bytes: Buffer, at: number, end: number): bigint {
   return value
 }
 
-/** Bytes that the varint of a safe integer takes. @param value from 0 */
+/**
+ * Bytes that the varint of a safe integer takes.
+ *
+ * @param value from 0
+ */
 export function varintLength(value: number): number {
   let length = 1
   for (let rest = value; rest >= MORE; rest = Math.floor(rest / MORE)) length++
   return length
 }
 
-/** Writes the varint of a safe integer. @returns the position after it */
+/**
+ * Writes the varint of a safe integer.
+ *
+ * @returns the position after it
+ */
 export function writeVarint(bytes: Buffer, at: number, value: number): number {
   let rest = value
   let position = at
@@ -79,7 +87,11 @@ export function writeVarint(bytes: Buffer, at: number, value: number): number {
   return position
 }
 
-/** Writes a varint of up to 64 bits. @returns the position after it */
+/**
+ * Writes a varint of up to 64 bits.
+ *
+ * @returns the position after it
+ */
 export function writeLargeVarint(bytes: Buffer, at: number, value: bigint): number {
   let rest = value
   let position = at

@@ -1,6 +1,6 @@
 /**
- * Writes the fields of a Protocol Buffers message in the order of the calls. Every call writes its field: a caller leaves
- * out the default values that proto3 does not send.
+ * Writes the fields of a Protocol Buffers message in the order of the calls. Every call writes its field: a
+ * caller leaves out the default values that proto3 does not send.
  */
 
 import {
@@ -23,7 +23,11 @@ export class ProtobufWriter {
   #bytes: Buffer = Buffer.allocUnsafe(INITIAL_BYTES)
   #length = 0
 
-  /** uint32, uint64, enumerations without negative values. @param value from 0 to 2^64 - 1; a number is a safe integer */
+  /**
+   * uint32, uint64, enumerations without negative values.
+   *
+   * @param value from 0 to 2^64 - 1; a number is a safe integer
+   */
   uint(field: number, value: bigint | number): this {
     this.#tag(field, VARINT)
     if (typeof value === 'number') this.#varint(value)
@@ -31,7 +35,11 @@ export class ProtobufWriter {
     return this
   }
 
-  /** int32, int64. @param value from -2^63 to 2^63 - 1; a number is a safe integer */
+  /**
+   * int32, int64.
+   *
+   * @param value from -2^63 to 2^63 - 1; a number is a safe integer
+   */
   int(field: number, value: bigint | number): this {
     if (value >= 0 && value < 2n ** 63n) return this.uint(field, value)
     const signed = BigInt(value)
@@ -72,7 +80,11 @@ export class ProtobufWriter {
     return this
   }
 
-  /** A message within. @param write writes its fields to this writer */
+  /**
+   * A message within.
+   *
+   * @param write writes its fields to this writer
+   */
   message(field: number, write: (writer: this) => void): this {
     this.#tag(field, LENGTH_DELIMITED)
     const start = this.#length

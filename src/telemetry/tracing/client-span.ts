@@ -6,7 +6,10 @@ import type { Attempt, RecordedTrace } from './recorded-trace.ts'
 import { methodAttributes, nanoseconds } from './server-span.ts'
 import { type Attribute, CLIENT, ERROR, shortened, type Span, UNSET } from './span.ts'
 
-/** @param index of the attempt, from 0 @param toEpoch what makes a monotonic time one since the epoch */
+/**
+ * @param index of the attempt, from 0
+ * @param toEpoch what makes a monotonic time one since the epoch
+ */
 export function clientSpan(
   exchange: Exchange,
   trace: RecordedTrace,
@@ -33,7 +36,7 @@ export function clientSpan(
   }
 }
 
-/** For a client a 4xx is an error, too. Null: there is none. */
+/** The error of the attempt; null if there is none. For a client, a 4xx is an error too. */
 function errorOf({ refusal, aborted }: Exchange, { endedAt, status, error }: Attempt): string | null {
   if (error !== null) return error
   // The gateway ended it: in time, or because of the client.

@@ -1,4 +1,4 @@
-/** Posts batches to the collector (OTLP specification, "OTLP/HTTP"), and repeats those that it may take later. */
+/** Posts batches to the collector (OTLP specification, "OTLP/HTTP"), and repeats what it may take later. */
 
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -21,7 +21,7 @@ export class ExportFailed extends Error {}
 
 /** May be sent again. */
 class Retryable extends ExportFailed {
-  /** ms that the collector asks for; null: it does not say. */
+  /** The ms that the collector asks for; null if it does not say. */
   readonly after: number | null
 
   constructor(message: string, after: number | null) {
@@ -43,8 +43,8 @@ export class Collector {
     this.#agent = new Agent({
       connect: {
         timeout,
-        // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply. An authority that the variable names is
-        // trusted by itself, though another one has issued it.
+        // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply. An authority that the variable
+        // names is trusted by itself, though another one has issued it.
         rejectUnauthorized: true,
         allowPartialTrustChain: true,
         ...(ca === null ? {} : { ca }),

@@ -1,6 +1,6 @@
 /**
- * The queue between requests and the collector. It never waits: a collector that is slow or away costs spans, which are
- * counted, and neither requests nor memory.
+ * The queue between requests and the collector. It never waits: a collector that is slow or away costs spans,
+ * which are counted, and neither requests nor memory.
  */
 
 import type { BatchConfig } from '../../config/open-telemetry.ts'
@@ -13,7 +13,7 @@ export interface SpanCounts {
   failed: number
 }
 
-/** Sends a batch, and rejects when it is lost. The signals are those of `Collector.send`. */
+/** Sends a batch, and rejects if it is lost. The signals have the meaning of `Collector.send`. */
 export type SendBatch = (
   spans: readonly Uint8Array[],
   last: AbortSignal,
@@ -56,7 +56,7 @@ export class SpanExporter {
     else this.#timer ??= setTimeout(() => this.#start(), delay).unref()
   }
 
-  /** Sends what waits, for at most `patience` ms: one attempt for each batch. The rest is counted as failed. */
+  /** Sends what waits, for at most `patience` ms: one attempt a batch. The rest counts as failed. */
   async close(patience: number): Promise<void> {
     this.#last.abort()
     const timer = setTimeout(() => this.#cut.abort(), patience)

@@ -1,6 +1,6 @@
 /**
- * The messages of an export of spans (OTLP 1, https://opentelemetry.io/docs/specs/otlp/), as Protocol Buffers: field numbers
- * of opentelemetry-proto 1.x, `trace.proto`, `common.proto`, `resource.proto`.
+ * The messages of an export of spans (OTLP 1, https://opentelemetry.io/docs/specs/otlp/), as Protocol
+ * Buffers: field numbers of opentelemetry-proto 1.x, `trace.proto`, `common.proto`, `resource.proto`.
  */
 
 import { ProtobufReader } from '../../lib/protobuf/protobuf-reader.ts'
@@ -28,7 +28,11 @@ export function spanMessage(span: Span): Uint8Array {
   return new Uint8Array(writeSpan(new ProtobufWriter(), span).finish())
 }
 
-/** An `ExportTraceServiceRequest`. @param spans results of {@link spanMessage} */
+/**
+ * An `ExportTraceServiceRequest`.
+ *
+ * @param spans results of {@link spanMessage}
+ */
 export function batchMessage(spans: readonly Uint8Array[], { resource, scope, version }: Origin): Uint8Array {
   return new ProtobufWriter()
     .message(1, (resourceSpans) => {

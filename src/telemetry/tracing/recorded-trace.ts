@@ -5,16 +5,16 @@ import type { TraceParent } from './trace-context.ts'
 /** How the trace of a request began. */
 export interface TraceOrigin {
   readonly traceId: string
-  /** The span that the request continues; null: the trace begins here. */
+  /** The span that the request continues; null if the trace begins here. */
   readonly parent: TraceParent | null
-  /** `tracestate` of the message that named the parent, as received; '': none. */
+  /** The `tracestate` of the message that named the parent, as received; '' if there is none. */
   readonly traceState: string
-  /** The span of an untrusted sender; null: there is none. */
+  /** The span of an untrusted sender; null if there is none. */
   readonly link: TraceParent | null
   readonly propagates: boolean
 }
 
-/** One request to a target. Times in monotonic ms; 0: not yet. */
+/** One request to a target. Times are in monotonic ms; 0 before the event. */
 export interface Attempt {
   readonly spanId: string
   readonly target: URL

@@ -1,6 +1,7 @@
 /**
  * The span of a request by the conventions for HTTP servers and for gRPC
- * (https://opentelemetry.io/docs/specs/semconv/http/http-spans/). Queries, credentials and other header values stay out.
+ * (https://opentelemetry.io/docs/specs/semconv/http/http-spans/). Queries, credentials and other header
+ * values stay out.
  */
 
 import { createTraceState } from '@opentelemetry/api'
@@ -29,7 +30,7 @@ const METHODS = new Set([
   'TRACE',
 ])
 
-/** Status codes of gRPC (https://grpc.io/docs/guides/status-codes/), as the conventions for RPC write them. */
+/** Status codes of gRPC (https://grpc.io/docs/guides/status-codes/), as the conventions write them. */
 const GRPC_NAMES = [
   'OK',
   'CANCELLED',
@@ -60,7 +61,10 @@ const SERVER_ERRORS: ReadonlySet<string> = new Set([
   'DATA_LOSS',
 ])
 
-/** @param at monotonic ms of the end @param toEpoch what makes a monotonic time one since the epoch */
+/**
+ * @param at monotonic ms of the end
+ * @param toEpoch what makes a monotonic time one since the epoch
+ */
 export function serverSpan(exchange: Exchange, trace: RecordedTrace, at: number, toEpoch: number): Span {
   const { parent, link, traceState } = trace.origin
   const status = statusOf(exchange)
@@ -88,8 +92,8 @@ export function serverSpan(exchange: Exchange, trace: RecordedTrace, at: number,
 }
 
 /**
- * Null: none. 4xx is the client's fault, not the gateway's. A response that began, and those of gRPC, have status 200 although the
- * gateway refused or cut them.
+ * The error of the request; null if there is none. 4xx is the client's fault, not the gateway's. A response
+ * that began, and one of gRPC, has status 200 although the gateway refused or cut them.
  */
 function errorOf(exchange: Exchange, status: number): string | null {
   const { refusal } = exchange
@@ -99,16 +103,16 @@ function errorOf(exchange: Exchange, status: number): string | null {
   return grpc !== undefined && isServerError(grpc) ? grpcStatusName(grpc) : null
 }
 
-/** @param ms since the epoch, of which a number holds microseconds */
+/** @param ms since the epoch: a number holds its microseconds */
 export function nanoseconds(ms: number): bigint {
   return BigInt(Math.round(ms * 1000)) * 1000n
 }
 
 /** Never the path, which has no bound. */
 function nameOf({ request: { method }, evaluation }: Exchange): string {
-  const known = METHODS.has(method) ? method : 'HTTP'
+  const name = METHODS.has(method) ? method : 'HTTP'
   const route = evaluation?.decision.route
-  return route == null ? known : `${known} ${shortened(route.path)}`
+  return route == null ? name : `${name} ${shortened(route.path)}`
 }
 
 export function methodAttributes(method: string): Attribute[] {

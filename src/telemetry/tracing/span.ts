@@ -18,11 +18,11 @@ export interface SpanLink {
 export interface Span {
   readonly traceId: string
   readonly spanId: string
-  /** Null: the span begins the trace. */
+  /** The id of the parent; null if the span begins the trace. */
   readonly parentSpanId: string | null
   /** The parent is in another process. */
   readonly isParentRemote: boolean
-  /** The members of `tracestate`; '': none. */
+  /** The members of `tracestate`; '' if there are none. */
   readonly traceState: string
   readonly name: string
   readonly kind: typeof SERVER | typeof CLIENT

@@ -1,4 +1,7 @@
-/** W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context-1/): reads the fields `traceparent` and `tracestate`. */
+/**
+ * W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context-1/): reads the fields `traceparent` and
+ * `tracestate`.
+ */
 
 import { fieldName } from '../../http/wire/field-name.ts'
 import type { FieldTable } from '../../http/wire/field-table.ts'
@@ -18,7 +21,7 @@ const TRACESTATE = fieldName('tracestate')
 /** Characters of `tracestate` that are read (section 3.3.1.5). */
 const MAX_TRACE_STATE = 512
 
-/** Section 3.2.2. A future version may add members behind the flags. */
+/** A value of `traceparent` (section 3.2.2). A future version may add members after the flags. */
 const VALUE =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-[ -~]*)?$/
 /** Characters of a value of version 00, which has no further members. */
@@ -26,7 +29,7 @@ const LENGTH = 55
 /** Bounds the time to read a value of a future version. */
 const MAX_LENGTH = 512
 
-/** Null: the field is absent, repeated or malformed, and the sender's trace is unknown (section 4.3). */
+/** The parent; null if the field is absent, repeated or malformed (section 4.3). */
 export function traceParentOf(fields: FieldTable): TraceParent | null {
   let value: string | null = null
   for (let i = 0; i < fields.count; i++) {
@@ -45,7 +48,7 @@ export function parseTraceParent(value: string): TraceParent | null {
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** As received: members may be malformed. '': there is none, or a longer one than is read. */
+/** The `tracestate` as received, members unchecked; '' if there is none, or a longer one than is read. */
 export function traceStateOf(fields: FieldTable): string {
   const value = fields.values(TRACESTATE).join(',')
   return value.length > MAX_TRACE_STATE ? '' : value

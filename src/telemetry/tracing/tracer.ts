@@ -25,7 +25,7 @@ export interface TracerPorts {
   readonly logger: Logger
   /** Counted up. */
   readonly counts: SpanCounts
-  /** Of Seatgate. */
+  /** The version of Seatgate. */
   readonly version: string
 }
 
@@ -55,13 +55,14 @@ export class Tracer {
     )
   }
 
-  /** The span that a request says is its parent; null: none, or propagation is off. */
+  /** The span that a request says is its parent; null if there is none, or propagation is off. */
   parentOf(fields: FieldTable): TraceParent | null {
     return this.#propagates ? traceParentOf(fields) : null
   }
 
   /**
-   * @param trusted the sender is a trusted proxy: its trace continues. Any other's is linked, and decides nothing
+   * @param trusted the sender is a trusted proxy: its trace continues. Any other's is linked, and decides
+   *   nothing
    * @param fields those that named the sender
    */
   begin(sender: TraceParent | null, trusted: boolean, fields: FieldTable): RequestTrace {
@@ -111,10 +112,10 @@ function describe(cause: unknown): string {
   return printable(messageOf(cause).slice(0, MAX_MESSAGE))
 }
 
-/** Which traces are recorded. The decision depends on the trace id alone, so that every process makes the same one. */
+/** Which traces are recorded: by the trace id alone, so that every process decides the same. */
 export class Sampler {
   readonly #parentBased: boolean
-  /** Trace ids whose last digits are not less are sampled; null: none is. Hex digits of one length compare as numbers. */
+  /** The last digits from which trace ids are sampled; null if none is. Hex digits compare as numbers. */
   readonly #threshold: string | null
 
   constructor({ parentBased, ratio }: SamplerConfig) {
@@ -122,14 +123,16 @@ export class Sampler {
     this.#threshold = thresholdOf(ratio)
   }
 
-  /** @param parentSampled of the span that the trace continues; null: the trace begins here */
+  /**
+   * @param parentSampled whether the span that the trace continues is sampled; null if the trace begins here
+   */
   samples(traceId: string, parentSampled: boolean | null): boolean {
     if (this.#parentBased && parentSampled !== null) return parentSampled
     return this.#threshold !== null && traceId.slice(FIRST_DIGIT) >= this.#threshold
   }
 }
 
-/** Null: the ratio is less than one of all ids. */
+/** The threshold of a ratio; null if the ratio is less than one of all ids. */
 function thresholdOf(ratio: number): string | null {
   // The product is exact: a power of two changes the exponent only.
   const sampled = Math.round(ratio * RANGE)
