@@ -1,4 +1,6 @@
-/** The endpoints of administration. The gateway adds them to its routes and calls them after authorization. */
+/**
+ * The endpoints of administration. The gateway adds them to its routes and calls them after authorization.
+ */
 
 import { apiKeyEndpoints } from './api-key-endpoints.ts'
 import { auditEndpoints } from './audit-endpoints.ts'

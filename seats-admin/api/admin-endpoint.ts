@@ -18,15 +18,15 @@ import type { Checker } from './validate-body.ts'
 export interface AdminEndpoint extends EndpointDescription<AdminCode> {
   /** The permission that the caller must hold in the request's space. */
   readonly permission: string
-  /** Bytes of the request's body; left out: as of most endpoints. */
+  /** The limit of the body in bytes; absent: as for most endpoints. */
   readonly maxBody?: number
-  /** What the JSON of the body may have; left out: as of most endpoints. */
+  /** The limits of the JSON of the body; absent: as for most endpoints. */
   readonly json?: JsonLimits
-  /** It changes nothing, although its method is not GET. */
+  /** Whether it changes nothing, although its method is not GET. */
   readonly reads?: boolean
   /**
-   * Checks a body, which may take long: before the rights of the caller are read, so that these are not old at the write. `handle`
-   * does not check the same body again.
+   * Checks a body, which may take long: before the rights of the caller are read, so that these are not old
+   * at the write. `handle` does not check the same body again.
    */
   checkBody?(body: unknown): Promise<AdminRefusal | null>
   /** Rejects with StoreUnavailable, or as `announce` does; the write may have been committed then. */
@@ -36,7 +36,7 @@ export interface AdminEndpoint extends EndpointDescription<AdminCode> {
 export interface AdminRequest {
   /** Decoded path parameters by name. */
   readonly params: Readonly<Record<string, string>>
-  /** Without the `?`; '' without a query. */
+  /** The query without the `?`; '' without one. */
   readonly query: string
   /** The parsed JSON; undefined without a body. */
   readonly body: unknown
@@ -58,9 +58,9 @@ export interface Caller {
 
 export interface AdminReply {
   readonly status: number
-  /** Sent as JSON; undefined without a body. */
+  /** The body, sent as JSON; undefined without one. */
   readonly body?: unknown
-  /** In place of a body. */
+  /** The events in place of a body. */
   readonly events?: EventSource
   /** Further header fields: name, value, … */
   readonly headers?: readonly string[]
@@ -140,7 +140,7 @@ export function endpoint<
 
 /** What the route tables ask for: given by the gateway, which has them. */
 export interface AskedPermissions {
-  /** Those that some route requires, and the one that endpoints ask for beside. */
+  /** Whether some route requires the permission, or an endpoint asks for it. */
   has(permission: string): boolean
   /** Ids of the routes that require the permission; of `*` all that require one. */
   routesOf(permission: string): readonly string[]
@@ -156,7 +156,7 @@ export interface AdminDeps {
   readonly now: () => number
   /** Limit of a Seat's size in bytes; see `seatSize`. */
   readonly seatBytes: number
-  /** Of the tables that decide at the moment. */
+  /** The permissions that the tables require that decide at the moment. */
   readonly asked: () => AskedPermissions
 }
 
@@ -173,7 +173,10 @@ export function tagged<B>(tag: string, body: B) {
   return { status: 200, body, headers: ['etag', tag] } as const
 }
 
-/** Announces a committed write before the response. Only the changes are announced: the value may contain a key. */
+/**
+ * Announces a committed write before the response. Only the changes are announced: the value may contain a
+ * key.
+ */
 export async function respondToWrite<W extends Written<unknown>, const R extends AdminReply>(
   write: Promise<W | AdminRefusal>,
   { announce }: AdminDeps,
@@ -195,7 +198,8 @@ const malformed = inputInvalid([
 ])
 
 /**
- * Parses `If-Match` (RFC 9110, section 13.1.1). A malformed field is refused: it would be unclear which state the client expects.
+ * Parses `If-Match` (RFC 9110, section 13.1.1). A malformed field is refused: it would be unclear which state
+ * the client expects.
  *
  * @param lines the values of the field lines
  * @returns null without the field

@@ -3,7 +3,11 @@
 import { isInForce } from '../model/block.ts'
 import type { BlockReader } from '../model/readings.ts'
 
-/** One reading for all of them, unless the tenant has more blocks than are read as a whole. @returns by `sub`, in order */
+/**
+ * One reading for all of them, unless the tenant has more blocks than are read as a whole.
+ *
+ * @returns by `sub`, in order
+ */
 export async function areBlocked(
   store: BlockReader,
   tenant: string,

@@ -29,8 +29,8 @@ export interface BootstrapOptions {
 }
 
 /**
- * Creates Seat `admin` with `*` in the admin space, unless it exists, and an API key with it. Refused when a Seat of that
- * name has other spaces or permissions.
+ * Creates Seat `admin` with `*` in the admin space, unless it exists, and an API key with it. Refused when a
+ * Seat of that name has other spaces or permissions.
  */
 export async function bootstrapTenant(
   store: AdminStore,
@@ -72,8 +72,8 @@ function scopeOf(space: string) {
 }
 
 /**
- * Creates Seat `admin` with `*` in the admin space, or gives back these where the Seat has lost them. A Seat of that name that
- * holds `*` in the admin space stays as it is.
+ * Creates Seat `admin` with `*` in the admin space, or gives back these where the Seat has lost them. A Seat
+ * of that name that holds `*` in the admin space stays as it is.
  */
 export function repairTenant(
   store: AdminStore,

@@ -1,14 +1,17 @@
 /** A strict parser of RFC 3339 date-times. */
 
-/** Section 5.6. The groups: year, month, day, hour, minute, second, fraction, sign, offset hours, offset minutes. */
+/**
+ * Section 5.6. The groups: year, month, day, hour, minute, second, fraction, sign, offset hours, offset
+ * minutes.
+ */
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i
 
 /** The last instant with a four-digit year in UTC, as RFC 3339 requires. */
 const MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /**
- * @returns ms since the epoch, finer fractions truncated; null for invalid text and for years before 100. Leap seconds are
- * refused, because future ones are unknown.
+ * @returns ms since the epoch, finer fractions truncated; null for invalid text and for years before 100.
+ *   Leap seconds are refused, because future ones are unknown.
  */
 export function parseDateTime(text: string): number | null {
   const match = DATE_TIME.exec(text)

@@ -1,4 +1,7 @@
-/** The formats of texts in bodies: how each is checked, and how the OpenAPI document and the manual describe it. */
+/**
+ * The formats of texts in bodies: how each is checked, and how the OpenAPI document and the manual describe
+ * it.
+ */
 
 import type { JsonSchema } from '../model/json-schema.ts'
 import { EVERY_PERMISSION, isPermission, PERMISSION } from '../model/permission.ts'
@@ -19,7 +22,9 @@ const MAX_LENGTH = 256
 /** C0, DEL, C1, U+2028 and U+2029: names appear in log lines. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** The syntax of Seat and API key names. They are compared as written: not trimmed, case-folded or normalized. */
+/**
+ * The syntax of Seat and API key names. They are compared as written: not trimmed, case-folded or normalized.
+ */
 export function isName(text: string): boolean {
   // A code point has one or two UTF-16 code units.
   if (text.length === 0 || text.length > 2 * MAX_LENGTH || !text.isWellFormed()) return false
@@ -71,14 +76,14 @@ export const FORMATS = {
   },
 } as const satisfies Readonly<Record<string, Format>>
 
-/** Undefined: a standard format, or none. */
+/** The format of this name; undefined for a standard format, and for none. */
 export function formatOf(name: string | undefined): Format | undefined {
   return Object.entries<Format>(FORMATS).find(([each]) => each === name)?.[1]
 }
 
 /**
- * The schema of a body in standard keywords (JSON Schema 2020-12). `checker` refuses duplicates in each list of a body, so
- * `uniqueItems` stands at these.
+ * The schema of a body in standard keywords (JSON Schema 2020-12). `checker` refuses duplicates in each list
+ * of a body, so `uniqueItems` stands at these.
  */
 export function published(schema: JsonSchema): JsonSchema {
   const { properties = {} } = schema

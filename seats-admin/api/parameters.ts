@@ -1,4 +1,7 @@
-/** Parses the query of an endpoint: known parameters, each with its syntax, and each at most once unless it may repeat. */
+/**
+ * Parses the query of an endpoint: known parameters, each with its syntax, and each at most once unless it
+ * may repeat.
+ */
 
 import type { ParameterDescription } from '../model/endpoint-description.ts'
 import { type JsonSchema, text } from '../model/json-schema.ts'
@@ -14,12 +17,12 @@ export interface Parameter extends ParameterDescription {
 
 export type Parameters = Readonly<Record<string, Parameter>>
 
-/** Of a parameter that repeats all values, of any other one the value, or null where it is absent. */
+/** All values of a parameter that repeats; the value of any other one, or null if it is absent. */
 export type Values<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends { readonly repeats: true } ? readonly string[] : string | null
 }
 
-/** Without sign and leading zeros. */
+/** A whole number without sign and leading zeros. */
 export function wholeNumber(
   description: string,
   range: { readonly minimum: number; readonly maximum: number; readonly default: number },

@@ -39,7 +39,10 @@ import {
 
 /** Bytes of the body: 5,000 Seats take about one MiB. */
 const MAX_BODY = 8 * 1024 * 1024
-/** The limits of the body: a Seat has four members with its name, and one in `versions`. Its size bounds the elements. */
+/**
+ * The limits of the body: a Seat has four members with its name, and one in `versions`. Its size bounds the
+ * elements.
+ */
 const JSON_LIMITS = { members: 60_000, elements: MAX_BODY / 4 }
 
 /** A Seat of a file, under its name. */
@@ -48,7 +51,10 @@ export const seatOfFileSchema = strictObject(
   { was: text('The former name of the Seat, to rename it.', { format: 'name', examples: ['Reader'] }) },
 )
 
-/** Of a file of Seats. Its description has the number in words: Intl would take 25 ms of each start. */
+/**
+ * The number of Seats of a file. Its description has the number in words: Intl would take 25 ms of each
+ * start.
+ */
 const MAX_SEATS = 10_000
 
 const fieldsOfFile = {
@@ -67,7 +73,7 @@ const seatsOfFile = mapOf(
   },
 )
 
-/** Of one plan. */
+/** The number of keys, and of users, that one plan may end. */
 const MAX_ENDED = 1000
 
 export const planSchema = strictObject(
@@ -161,7 +167,9 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
   ]
 }
 
-/** Seats that are as the file has them, or are gone, may be so by a write that is not known everywhere yet. */
+/**
+ * Seats that are as the file has them, or are gone, may be so by a write that is not known everywhere yet.
+ */
 async function announceApplied(committed: Committed, { announce }: AdminDeps): Promise<void> {
   const before = announce({ ...committed, changes: [] })
   if (committed.changes.length > 0) await announce(committed)

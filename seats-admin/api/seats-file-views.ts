@@ -21,7 +21,7 @@ import type { AskedPermissions } from './admin-endpoint.ts'
 import { type Warning, warnings } from './warnings.ts'
 import { ID } from './parameters.ts'
 
-/** Ids of routes of one change. */
+/** The number of route ids of one change. */
 const MAX_ROUTES = 10
 const ACTIONS = ['create', 'update', 'delete'] as const
 

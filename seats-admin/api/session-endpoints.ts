@@ -1,6 +1,6 @@
 /**
- * `/v1/sessions`: sign-in sessions that have neither ended nor expired. Users belong to the tenant, not to a space: outside
- * the admin space no session is visible.
+ * `/v1/sessions`: sign-in sessions that have neither ended nor expired. Users belong to the tenant, not to a
+ * space: outside the admin space no session is visible.
  */
 
 import { flag, list, object, text } from '../model/json-schema.ts'

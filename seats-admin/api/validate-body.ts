@@ -5,7 +5,9 @@ import type { Schema } from '../model/json-schema.ts'
 import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS, pointerTo } from '../model/refusal.ts'
 import { formatOf, FORMATS } from './formats.ts'
 
-/** Members and items of a body up to which all faults are reported. For a larger body only the first one is. */
+/**
+ * Members and items of a body up to which all faults are reported. For a larger body only the first one is.
+ */
 const MAX_SIZE = 1000
 /** Longest name of a wrong member in a response, in characters. */
 export const MAX_ECHO = 128

@@ -1,4 +1,7 @@
-/** The JSON forms of Seats, API keys and sessions. The endpoints return different fields, so each has its own form. */
+/**
+ * The JSON forms of Seats, API keys and sessions. The endpoints return different fields, so each has its own
+ * form.
+ */
 
 import type { ApiKey } from '../model/api-key.ts'
 import type { Block } from '../model/block.ts'

@@ -1,6 +1,6 @@
 /**
- * Warnings in the answers to writes: the write was made, and may not be what was meant, or leaves a tenant without anyone who
- * could administer it.
+ * Warnings in the answers to writes: the write was made, and may not be what was meant, or leaves a tenant
+ * without anyone who could administer it.
  */
 
 import type { KeyAdministration } from '../model/change.ts'
@@ -33,7 +33,7 @@ const warning = named(
 
 export type Warning = ValueOf<typeof warning>
 
-/** Of one answer. Further ones are left out. */
+/** The number of warnings of one answer. Further ones are left out. */
 const MAX_WARNINGS = 100
 /** Known permissions that are looked up in a row. */
 const CHECKED = 1000
@@ -62,7 +62,7 @@ export async function unaskedPermissions(
   return unasked
 }
 
-/** Of a Seat without spaces or permissions. @param field the empty list */
+/** The warning of a Seat without spaces or permissions. @param field the empty list */
 export function heldSeat(field: string, users: number, { count, names }: HoldingKeys): Warning[] {
   if (users === 0 && count === 0) return []
   const more = count - names.length
@@ -75,15 +75,18 @@ export function heldSeat(field: string, users: number, { count, names }: Holding
   return [{ path: pointerTo('', field), code: 'seat_held', message }]
 }
 
-/** Those of one answer. @param first are never left out */
+/** The warnings of one answer. @param first are never left out */
 export function together(first: readonly Warning[], others: readonly Warning[]): Warning[] {
   return [...first, ...others].slice(0, MAX_WARNINGS)
 }
 
-/** What is not written yet: it counts as if it were. */
+/** Changes that are not written yet, and count as if they were. */
 type Pending = Omit<Administration, 'space' | 'now'>
 
-/** Outside the admin space nothing is said: no write there concerns an administrator. Rejects when the store can't be asked. */
+/**
+ * Outside the admin space nothing is said: no write there concerns an administrator. Rejects when the store
+ * can't be asked.
+ */
 export async function administrationWarnings(
   { tenant, scope }: Pick<Caller, 'tenant' | 'scope'>,
   { store, now }: Pick<AdminDeps, 'store' | 'now'>,
@@ -95,7 +98,8 @@ export async function administrationWarnings(
 }
 
 /**
- * Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates the tenant.
+ * Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates
+ * the tenant.
  *
  * @param now ms since the epoch
  */
@@ -109,7 +113,10 @@ export function isAdministered(
   return store.isAdministered(tenant, { space, now, ...pending })
 }
 
-/** As {@link administrationWarnings}, after a write. It is committed: where the store can't be asked, nothing is said. */
+/**
+ * As {@link administrationWarnings}, after a write. It is committed: if the store can't be asked, nothing is
+ * said.
+ */
 export async function warningsAfter(
   caller: Caller,
   deps: AdminDeps,

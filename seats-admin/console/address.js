@@ -1,4 +1,7 @@
-/** The address of the page: what is shown is a function of it, so that Back, reload and links to colleagues work. */
+/**
+ * The address of the page: what is shown is a function of it, so that Back, reload and links to colleagues
+ * work.
+ */
 
 import { signal } from '@preact/signals'
 import { hasKey } from './credentials.js'
@@ -39,7 +42,10 @@ function decoded(text) {
   }
 }
 
-/** @param {readonly string[]} segments @param {Query} [query] */
+/**
+ * @param {readonly string[]} segments
+ * @param {Query} [query]
+ */
 export function hrefOf(segments, query = {}) {
   return HOME + segments.map(encodeURIComponent).join('/') + queryOf(query)
 }

@@ -1,4 +1,7 @@
-/** Tells decisions on readings of the gateway's own endpoints, such as those of a console, which would hide all others. */
+/**
+ * Tells decisions on readings of the gateway's own endpoints, such as those of a console, which would hide
+ * all others.
+ */
 
 /** Below `api.prefix`. */
 const API =
@@ -21,7 +24,11 @@ export function isBuiltInRead({ code, method, route }, { api, auth }) {
   return isRead && (isBelow(path, api, API) || isBelow(path, auth, AUTH))
 }
 
-/** @param {string} path @param {string} prefix @param {RegExp} own */
+/**
+ * @param {string} path
+ * @param {string} prefix
+ * @param {RegExp} own
+ */
 function isBelow(path, prefix, own) {
   return path.startsWith(prefix) && own.test(path.slice(prefix.length))
 }

@@ -1,6 +1,6 @@
 /**
- * Who uses the console. An API key is in the memory of this module alone: never in storage, a cookie, an address or the log. A
- * session of the tenant's provider is a cookie that no script can read.
+ * Who uses the console. An API key is in the memory of this module alone: never in storage, a cookie, an
+ * address or the log. A session of the tenant's provider is a cookie that no script can read.
  */
 
 import { signal } from '@preact/signals'
@@ -28,7 +28,7 @@ import { signal } from '@preact/signals'
 
 const REMEMBERED = 'seatgate.console'
 
-/** The session cookie is that of all tabs: each tells the others when it may have changed. */
+/** All tabs share the session cookie: each tells the others when it may have changed. */
 const sessions = new BroadcastChannel('seatgate.console.session')
 
 /** @type {import('@preact/signals').Signal<SignedIn | null>} */
@@ -36,7 +36,10 @@ export const signedIn = signal(null)
 
 let key = ''
 
-/** @param {SignedIn} who @param {string} [text] of the API key */
+/**
+ * @param {SignedIn} who
+ * @param {string} [text] of the API key
+ */
 export function signIn(who, text = '') {
   key = text
   remember(who)
@@ -78,12 +81,20 @@ export function credential() {
 /** The text of an API key, alone or within other text. */
 const KEY = /\bsk_[0-9A-Za-z]{40,}/
 
-/** What is typed may become part of an address, of the log or of the audit, where no key may be. @param {string} text */
+/**
+ * What is typed may become part of an address, of the log or of the audit, where no key may be.
+ *
+ * @param {string} text
+ */
 export function hasKey(text) {
   return KEY.test(text)
 }
 
-/** A reload of this tab continues the session, and so does a new tab. @param {Pick<Remembered, 'by' | 'tenant' | 'space'>} signIn */
+/**
+ * A reload of this tab continues the session, and so does a new tab.
+ *
+ * @param {Pick<Remembered, 'by' | 'tenant' | 'space'>} signIn
+ */
 export function remember({ by, tenant, space }) {
   const before = remembered()
   const session = by === 'session' ? { tenant, space } : { tenant: before?.tenant, space: before?.space }
@@ -98,7 +109,10 @@ export function leave() {
   if (before !== null) write(() => sessionStorage, JSON.stringify({ ...before, isOver: true }))
 }
 
-/** @param {() => Storage} storage @param {string} text */
+/**
+ * @param {() => Storage} storage
+ * @param {string} text
+ */
 function write(storage, text) {
   try {
     storage().setItem(REMEMBERED, text)

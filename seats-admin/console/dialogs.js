@@ -1,6 +1,6 @@
 /**
- * Modal dialogs: Escape closes them, and the focus returns to where it was. While a change is under way, its dialog stays open, as
- * it shows the answer.
+ * Modal dialogs: Escape closes them, and the focus returns to where it was. While a change is under way, its
+ * dialog stays open, as it shows the answer.
  */
 
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'

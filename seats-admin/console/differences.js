@@ -34,7 +34,10 @@ export function differencesOf(before, after) {
     .filter(({ added, removed }) => added.length + removed.length > 0)
 }
 
-/** @param {unknown} value @returns {string[]} */
+/**
+ * @param {unknown} value
+ * @returns {string[]}
+ */
 function elementsOf(value) {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return value.map(String)
@@ -50,7 +53,11 @@ export function Differences({ of }) {
   return html`<${Facts} rows=${rows} />`
 }
 
-/** Said in words too: colours alone tell nothing to those who do not see them. @param {{ added: readonly string[], removed: readonly string[] }} props */
+/**
+ * Said in words too: colours alone tell nothing to those who do not see them.
+ *
+ * @param {{ added: readonly string[], removed: readonly string[] }} props
+ */
 export function Changes({ added, removed }) {
   return html`<ul class="changes">
     ${removed.map((each) => html`<li class="removed" key=${`-${each}`}><span class="unseen">removed: </span><span aria-hidden="true">−</span> <${Value} of=${each} /></li>`)}
@@ -85,7 +92,11 @@ export function actionText(action) {
 
 export const ACTION_NAMES = Object.keys(ACTIONS)
 
-/** A change in the audit: who did what, and the difference. @param {{ entry: import('./answers.d.ts').AuditEntry, withTarget?: boolean }} props */
+/**
+ * A change in the audit: who did what, and the difference.
+ *
+ * @param {{ entry: import('./answers.d.ts').AuditEntry, withTarget?: boolean }} props
+ */
 export function Entry({ entry, withTarget = true }) {
   const { at, actor, action, target, before, after, request_id: requestId } = entry
   const differences = differencesOf(before, after)

@@ -12,7 +12,10 @@ import { countText, number } from './pieces.js'
 /** Rows in the page: thousands at once would make every key slow. */
 const STEP = 200
 
-/** @param {readonly string[]} names @returns {[Filter, (changed: Filter) => void]} */
+/**
+ * @param {readonly string[]} names
+ * @returns {[Filter, (changed: Filter) => void]}
+ */
 function useAddress(names) {
   const [filter, change] = useState(() => {
     const { query } = address.peek()
@@ -29,7 +32,7 @@ function useAddress(names) {
 }
 
 /**
- * Filters that the browser applies to a whole list, of which it shows some rows at once.
+ * Filters that the browser applies to a whole list. It shows some rows at once.
  *
  * @template T
  * @param {import('./loading.js').Listed<T>} list
@@ -66,7 +69,12 @@ export function useShownFilter({ items, loading }, one, names, isMatch) {
   }
 }
 
-/** Whether a text has this part, in any case. @param {string} text @param {string | undefined} part */
+/**
+ * Whether a text has this part, in any case.
+ *
+ * @param {string} text
+ * @param {string | undefined} part
+ */
 export function contains(text, part = '') {
   return text.toLocaleLowerCase().includes(part.toLocaleLowerCase())
 }
@@ -106,7 +114,8 @@ export function FilterField({ label, name, of, onInput }) {
 }
 
 /**
- * A time of a filter. The field is in the reader's zone, the filter in UTC: its address is for colleagues in other zones too.
+ * A time of a filter. The field is in the reader's zone, the filter in UTC: its address is for colleagues in
+ * other zones too.
  *
  * @param {Parameters<typeof FilterField>[0]} props
  */

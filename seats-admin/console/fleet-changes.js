@@ -1,4 +1,7 @@
-/** The last changes of the fleet as people made them: the records that one write changed, and what the audit says of it. */
+/**
+ * The last changes of the fleet as people made them: the records that one write changed, and what the audit
+ * says of it.
+ */
 
 /**
  * @typedef {Pick<import('./answers.d.ts').AuditEntry, 'at' | 'action' | 'actor' | 'target'>} Told
@@ -46,8 +49,8 @@ function familyOf(kind) {
 const COMMITTED_AFTER = 3000
 
 /**
- * The feed has no names. An entry is written with its change: it is the one between the change before and this one. Of another
- * instance, whose clock may differ, and where several entries may be meant, none is.
+ * The feed has no names. An entry is written with its change: it is the one between the change before and
+ * this one. Of another instance, whose clock may differ, and where several entries may be meant, none is.
  *
  * @param {Written} written
  * @param {string} family

@@ -41,7 +41,7 @@ export class Refused extends Error {
  * @property {unknown} [body] sent as JSON
  * @property {string | null} [ifMatch] the entity tag that was read
  * @property {AbortSignal | undefined} [signal]
- * @property {string} [space] by default that of the user
+ * @property {string} [space] by default the space of the user
  */
 
 /**
@@ -54,7 +54,8 @@ export class Refused extends Error {
 /**
  * The refusal that asks for a new sign-in, and the requests that wait for it: what was typed stays.
  *
- * @type {import('@preact/signals').Signal<{ refusal: Refused, again: () => void, cancel: () => void } | null>}
+ * @type
+ *   {import('@preact/signals').Signal<{ refusal: Refused, again: () => void, cancel: () => void } | null>}
  */
 export const signInAgain = signal(null)
 
@@ -100,8 +101,8 @@ export function callForTag(method, path, options) {
 }
 
 /**
- * Another tab of the browser may have signed in as another user, or in another tenant: the cookie is that of all tabs. What this page
- * shows is then not what a change would change.
+ * Another tab of the browser may have signed in as another user, or in another tenant: all tabs share the
+ * cookie. What this page shows is then not what a change would change.
  *
  * @returns {Promise<void>} rejects with a Refused like a 401
  */
@@ -239,7 +240,11 @@ export async function callSignIn(method, path, body, key = '') {
   return answer.body
 }
 
-/** The session ends on the gateway too; an API key is only forgotten. @returns {Promise<string | null>} where the provider signs out */
+/**
+ * The session ends on the gateway too; an API key is only forgotten.
+ *
+ * @returns {Promise<string | null>} where the provider signs out
+ */
 export async function signOut() {
   if (signedIn.value?.by !== 'session') {
     forget()
@@ -250,7 +255,7 @@ export async function signOut() {
     (cause) => cause instanceof Refused && cause.code === OTHER_SESSION,
   )
   if (isOther) {
-    // That of another tab is not ended from here.
+    // The session of another tab is not ended from here.
     forget()
     return null
   }
@@ -266,7 +271,10 @@ export async function signOut() {
  * @property {AbortSignal | undefined} [signal]
  */
 
-/** Milliseconds for an answer: the gateway gives up a store that does not answer after 10 seconds. A change waits for other instances too. */
+/**
+ * Milliseconds for an answer: the gateway gives up a store that does not answer after 10 seconds. A change
+ * waits for other instances too.
+ */
 const READ_LIMIT = 15_000
 const CHANGE_LIMIT = 30_000
 
@@ -317,7 +325,8 @@ function isAbort(cause) {
 }
 
 /**
- * The mode stays `cors`: in another one, browsers send `Origin: null` from a page without referrers, which the gateway refuses.
+ * The mode stays `cors`: in another one, browsers send `Origin: null` from a page without referrers, which
+ * the gateway refuses.
  *
  * @param {string} key '' for the session cookie, which does not go along with an API key
  * @param {string} method
@@ -346,7 +355,10 @@ async function send(key, method, url, { headers = {}, body, signal }) {
   }
 }
 
-/** @param {string} path of an endpoint, such as `/v1/seats` @returns {string} the path of its requests */
+/**
+ * @param {string} path of an endpoint, such as `/v1/seats`
+ * @returns {string} the path of its requests
+ */
 export function urlOf(path) {
   return api + path
 }
@@ -375,7 +387,10 @@ async function answerOf(response) {
   })
 }
 
-/** @param {string} text @returns {any} null: it is none */
+/**
+ * @param {string} text
+ * @returns {any} null: it is none
+ */
 function jsonOf(text) {
   try {
     return JSON.parse(text)
@@ -388,8 +403,8 @@ function jsonOf(text) {
 const SILENCE = 25_000
 
 /**
- * The events of an endpoint as they happen (text/event-stream), by fetch: `EventSource` can't send an API key. They end when the
- * gateway ends them, or when nothing comes any more.
+ * The events of an endpoint as they happen (text/event-stream), by fetch: `EventSource` can't send an API
+ * key. They end when the gateway ends them, or when nothing comes any more.
  *
  * @param {string} path
  * @param {AbortSignal} signal
@@ -408,7 +423,10 @@ export async function openEvents(path, signal) {
   return eventsOf(body, signal)
 }
 
-/** @param {ReadableStream<Uint8Array<ArrayBuffer>>} body @param {AbortSignal} signal */
+/**
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
+ * @param {AbortSignal} signal
+ */
 async function* eventsOf(body, signal) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

@@ -4,13 +4,14 @@ import { call, callOnce, callSignIn, otherSession } from './gateway-calls.js'
 import { refusalOf } from './loading.js'
 
 /**
- * Asks who the credential is, and whether it can do anything in the space: by the first Seat. Callers without the right to list
- * Seats are signed in too.
+ * Asks who the credential is, and whether it can do anything in the space: by the first Seat. Callers without
+ * the right to list Seats are signed in too.
  *
  * @param {string} key '' for the session cookie
  * @param {string} wanted '' for the admin space of the tenant
  * @param {import('./credentials.js').Remembered} [before] the space is one of its tenant
- * @returns {Promise<import('./credentials.js').SignedIn>} rejects with a Refused, also where a reload would continue in another tenant
+ * @returns {Promise<import('./credentials.js').SignedIn>} rejects with a Refused, also where a reload would
+ *   continue in another tenant
  */
 export async function identified(key, wanted, before) {
   const me = await callSignIn('GET', '/auth/oidc/me', undefined, key)

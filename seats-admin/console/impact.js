@@ -1,4 +1,7 @@
-/** Whom a change of a Seat touches, before it is sent: the plan of the gateway, with the names of its users and API keys. */
+/**
+ * The users, API keys and routes that a change of a Seat affects, before it is sent: the plan of the gateway,
+ * with the names of its users and API keys.
+ */
 
 import { hrefOf } from './address.js'
 import { Differences, RouteChanges } from './differences.js'
@@ -15,7 +18,8 @@ const MAX_USERS = 5000
 const MAX_SHOWN = 20
 
 /**
- * The users whose latest sign-in carried the Seat. The gateway lists users, not members: they are looked for among all.
+ * The users whose latest sign-in carried the Seat. The gateway lists users, not members: they are looked for
+ * among all.
  *
  * @param {string} seat its name
  * @param {number} count as the gateway counts them

@@ -35,7 +35,7 @@ const MAX_WAIT = 15_000
  * @typedef {'loading' | 'live' | 'broken' | 'refused'} StreamState
  */
 
-/** A stream that breaks is opened again, and what came meanwhile is read. */
+/** A stream that breaks is opened again, and what it missed is read. */
 export function useDecisions() {
   const [kept, setKept] = useState(/** @type {Decision[]} */ ([]))
   const [lost, setLost] = useState(0)
@@ -87,7 +87,7 @@ export function useDecisions() {
           const refused = refusalOf(cause)
           setRefusal(refused)
           if (!mayPass(refused)) return setState('refused')
-          // The gateway may have no stream for this page, and the list all the same.
+          // The gateway may have no stream for this page, but the list.
           if (refused.status !== 0) await readNewest().catch(() => {})
           if (signal.aborted) return
         }
@@ -109,7 +109,13 @@ export function isOfOthers(decision) {
   return !isBuiltInRead(decision, PREFIXES)
 }
 
-/** Each once, the newest first. @param {readonly Decision[]} kept @param {readonly Decision[]} decisions @returns {Decision[]} */
+/**
+ * Each once, the newest first.
+ *
+ * @param {readonly Decision[]} kept
+ * @param {readonly Decision[]} decisions
+ * @returns {Decision[]}
+ */
 function merged(kept, decisions) {
   const each = new Map(kept.map((decision) => [decision.id, decision]))
   for (const decision of decisions) if (!isOwnReading(decision)) each.set(decision.id, decision)

@@ -14,7 +14,8 @@ import { call, Refused } from './gateway-calls.js'
  */
 
 /**
- * Loads when its dependencies change. The former value stays until the next one is there, so that no page jumps.
+ * Loads when its dependencies change. The former value stays until the next one is there, so that no page
+ * jumps.
  *
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} load
@@ -96,7 +97,10 @@ export function useIsShown() {
   return isShown
 }
 
-/** @param {unknown} cause @returns {Refused} */
+/**
+ * @param {unknown} cause
+ * @returns {Refused}
+ */
 export function refusalOf(cause) {
   if (cause instanceof Refused) return cause
   const detail = cause instanceof Error ? cause.message : String(cause)
@@ -159,7 +163,8 @@ export function useAction(send, before = null) {
  *
  * @template {string} P
  * @param {P} path
- * @param {Listing<Item<P>> & { whole?: boolean, deps?: readonly unknown[] }} [options] whole: all pages are loaded, one after the other
+ * @param {Listing<Item<P>> & { whole?: boolean, deps?: readonly unknown[] }} [options] whole: all pages are
+ *   loaded, one after the other
  * @returns {Listed<Item<P>>}
  */
 export function useList(path, { query = {}, idOf, whole = false, deps = [] } = {}) {
@@ -223,7 +228,9 @@ export function useList(path, { query = {}, idOf, whole = false, deps = [] } = {
  *
  * @template {string} P
  * @param {P} path
- * @param {Listing<Item<P>> & { isEnough?: (items: readonly Item<P>[]) => boolean, signal?: AbortSignal | undefined }} options
+ * @param
+ *   {Listing<Item<P>> & { isEnough?: (items: readonly Item<P>[]) => boolean, signal?: AbortSignal | undefined }}
+ *   options
  * @returns {Promise<{ items: Item<P>[], hasMore: boolean }>}
  */
 export async function readList(path, { isEnough = () => false, signal, ...listing }) {

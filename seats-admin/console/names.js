@@ -1,4 +1,6 @@
-/** Names of the users and API keys whose ids the gateway gives, where the user of the console may read them. */
+/**
+ * Names of the users and API keys whose ids the gateway gives, where the user of the console may read them.
+ */
 
 import { effect, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -17,10 +19,14 @@ const MAX_KNOWN = 2000
 const USERS = '/v1/users'
 const KEYS = '/v1/api-keys/'
 
-/** Ids of API keys are ULIDs. That of a user may look like one. */
+/** Ids of API keys are ULIDs. The id of a user may look like one. */
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
-/** By id; null: no name is known. @type {import('@preact/signals').Signal<ReadonlyMap<string, Named | null>>} */
+/**
+ * By id; null: no name is known.
+ *
+ * @type {import('@preact/signals').Signal<ReadonlyMap<string, Named | null>>}
+ */
 const names = signal(new Map())
 
 /** Kinds that the user may not read. @type {Set<Named['kind']>} */
@@ -58,7 +64,10 @@ function nextUnknown() {
   return [...shown.keys()].find((id) => !names.value.has(id))
 }
 
-/** @param {string} id @returns {Promise<Named | null | undefined>} undefined: it can't be read at the moment */
+/**
+ * @param {string} id
+ * @returns {Promise<Named | null | undefined>} undefined: it can't be read at the moment
+ */
 async function read(id) {
   try {
     return (ULID.test(id) ? await readKey(id) : null) ?? (await readUser(id))
@@ -67,13 +76,19 @@ async function read(id) {
   }
 }
 
-/** @param {string} id @returns {Promise<Named | null>} */
+/**
+ * @param {string} id
+ * @returns {Promise<Named | null>}
+ */
 async function readKey(id) {
   const key = await allowed('api-key', `${KEYS}${id}`, {})
   return key === null ? null : { kind: 'api-key', name: key.name }
 }
 
-/** @param {string} id @returns {Promise<Named | null>} */
+/**
+ * @param {string} id
+ * @returns {Promise<Named | null>}
+ */
 async function readUser(id) {
   const page = await allowed('user', USERS, { sub: id })
   const [user] = page?.data ?? []
@@ -85,7 +100,8 @@ async function readUser(id) {
  * @param {Named['kind']} kind
  * @param {P} path
  * @param {Readonly<Record<string, string>>} query
- * @returns {Promise<import('./gateway-calls.js').Answer<'GET', P> | null>} null: there is none, or the user may not read it; rejects with what may pass
+ * @returns {Promise<import('./gateway-calls.js').Answer<'GET', P> | null>} null: there is none, or the user
+ *   may not read it; rejects with what may pass
  */
 async function allowed(kind, path, query) {
   if (refused.has(kind)) return null
@@ -108,7 +124,8 @@ export function isReadOfName(path) {
 /**
  * A user or an API key by name, with a link; by id where no name is known.
  *
- * @param {{ id: string, withId?: boolean }} props withId: names of API keys are not unique, so the id of a key follows
+ * @param {{ id: string, withId?: boolean }} props withId: names of API keys are not unique, so the id of a
+ *   key follows
  */
 export function Who({ id, withId = false }) {
   useEffect(() => {

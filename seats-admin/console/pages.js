@@ -1,6 +1,6 @@
 /**
- * The pages by the first segment of their address, in the order of the navigation. `src/pipeline/console-site.ts` knows the
- * same names.
+ * The pages by the first segment of their address, in the order of the navigation.
+ * `src/pipeline/console-site.ts` knows the same names.
  */
 
 import { ApiKeysPage } from './pages/api-keys-page.js'
@@ -24,7 +24,10 @@ import { address } from './address.js'
  * @property {(rest: string[]) => View | null} viewOf null: there is no such page
  */
 
-/** @param {View} view @returns {Page['viewOf']} */
+/**
+ * @param {View} view
+ * @returns {Page['viewOf']}
+ */
 const only = (view) => (rest) => (rest.length === 0 ? view : null)
 
 /** @type {readonly Page[]} */
@@ -44,7 +47,10 @@ export const PAGES = [
   { name: 'explain', text: 'Explain', icon: 'explain', viewOf: only(ExplainPage) },
 ]
 
-/** @param {string[]} rest @returns {View | null} */
+/**
+ * @param {string[]} rest
+ * @returns {View | null}
+ */
 function seatsView([id, part, ...more]) {
   if (id === undefined) return SeatsPage
   if (more.length > 0) return null

@@ -32,7 +32,11 @@ export function Icon({ name }) {
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
-/** In the reader's zone; UTC on hover. @param {{ at: string | null | undefined, short?: boolean, none?: string }} props short: the day */
+/**
+ * In the reader's zone; UTC on hover.
+ *
+ * @param {{ at: string | null | undefined, short?: boolean, none?: string }} props short: the day
+ */
 export function Time({ at, short = false, none = '–' }) {
   if (!at) return html`<span class="quiet">${none}</span>`
   const date = new Date(at)
@@ -77,7 +81,11 @@ export function ageText(ms) {
   return ms < 10_000 ? `${number(Math.round(ms))} ms` : `${number(Math.floor(ms / 1000))} s`
 }
 
-/** @param {number} count @param {string} one @param {string} [many] */
+/**
+ * @param {number} count
+ * @param {string} one
+ * @param {string} [many]
+ */
 export function countText(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`
 }

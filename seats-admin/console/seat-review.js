@@ -1,4 +1,7 @@
-/** The review of a change of a Seat: whom it touches, and what a colleague has changed since the form was opened. */
+/**
+ * The review of a change of a Seat: what it affects, and what a colleague has changed since the form was
+ * opened.
+ */
 
 import { useState } from 'preact/hooks'
 import { newInAdminSpace } from './admin-space.js'
@@ -18,19 +21,26 @@ import { Loading, Notice, Refusal } from './states.js'
 /** @typedef {import('./answers.d.ts').CreatedSeat | import('./answers.d.ts').UpdatedSeat} Saved */
 /** @typedef {{ seat: Seat, etag: string | null }} Read */
 
-/** @param {Seat} seat @returns {Draft} */
+/**
+ * @param {Seat} seat
+ * @returns {Draft}
+ */
 export function draftOf({ name, spaces, permissions }) {
   return { name, spaces, permissions }
 }
 
-/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Read>} */
+/**
+ * @param {string} id
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Read>}
+ */
 export async function readSeat(id, signal) {
   const { body, etag } = await callForTag('GET', `/v1/seats/${encodeURIComponent(id)}`, { signal })
   return { seat: body, etag }
 }
 
 /**
- * Whom the change touches, before it is sent.
+ * What the change affects, before it is sent.
  *
  * @param {object} props
  * @param {Read | null} props.base
@@ -45,7 +55,8 @@ export function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
   const { name, spaces, permissions } = draft
   const was = base === null || base.seat.name === name ? {} : { was: base.seat.name }
   const impact = useLoaded(() => impactOf({ [name]: { spaces, permissions, ...was } }), [])
-  // The plan compares with the Seat as it is now: what a colleague has changed since would look like a change of one's own.
+  // The plan compares with the Seat as it is now: what a colleague has changed since would look like a change
+  // of one's own.
   const now = useLoaded(
     (signal) => (base === null ? Promise.resolve(null) : readSeat(base.seat.id, signal)),
     [],
@@ -139,7 +150,11 @@ function InAdminSpace({ base, draft }) {
   <//>`
 }
 
-/** @param {Read | null} base @param {Draft} draft @returns {Promise<Saved>} */
+/**
+ * @param {Read | null} base
+ * @param {Draft} draft
+ * @returns {Promise<Saved>}
+ */
 function save(base, draft) {
   return base === null
     ? call('POST', '/v1/seats', { body: draft })

@@ -17,7 +17,8 @@ import { countText, Icon, number } from './pieces.js'
  */
 
 /**
- * A set of texts: Enter or a comma adds one, a pasted list adds all, Backspace in the empty field takes the last one out.
+ * A set of texts: Enter or a comma adds one, a pasted list adds all, Backspace in the empty field takes the
+ * last one out.
  *
  * @param {SetOptions & { label: string, hint?: string }} props
  */
@@ -87,7 +88,8 @@ function useSet({ one, values, onInput, check, separators = /[\s,]+/, suggestion
     onInput(values.filter((each) => each !== value))
     input.current?.focus()
   }
-  // A form is not sent while something is in the field that is not part of the list. At once, as the next key may send it.
+  // A form is not sent while something is in the field that is not part of the list. At once, as the next key
+  // may send it.
   useLayoutEffect(() => {
     input.current?.setCustomValidity(text.trim() === '' ? '' : (wrong ?? ''))
   }, [wrong, text])
@@ -132,7 +134,8 @@ const MAX_ELEMENTS = 10_000
  * @param {readonly string[]} parts
  * @param {readonly string[]} values
  * @param {SetOptions['check']} check
- * @returns {{ good: string[] | null, faulty: string[], fault: string | null }} good: null for more than a list may have
+ * @returns {{ good: string[] | null, faulty: string[], fault: string | null }} good: null for more than a
+ *   list may have
  */
 function sorted(parts, values, check) {
   const before = new Set(values)
@@ -145,7 +148,10 @@ function sorted(parts, values, check) {
   return { good, faulty, fault: isKey ? KEY_FAULT : faultOf(faulty, check) }
 }
 
-/** @param {readonly string[]} faulty @param {SetOptions['check']} check */
+/**
+ * @param {readonly string[]} faulty
+ * @param {SetOptions['check']} check
+ */
 function faultOf([first, ...others], check) {
   if (first === undefined) return null
   const fault = check?.(first) ?? null

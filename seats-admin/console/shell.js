@@ -38,7 +38,7 @@ function Frame({ onLeave }) {
   const page = PAGES.find(({ name }) => name === first)
   const View = page?.viewOf(rest) ?? NotFound
   const { value: user } = signedIn
-  // Another page, or the same page in another space, begins anew; filters do not.
+  // Another page, or the same page in another space, starts from the beginning; a filter does not.
   const key = [user?.tenant, user?.space, ...segments, address.value.query.get('sub') ?? ''].join(' ')
   return html`
     <a class="skip" href="#content" onClick=${skip}>Skip to the content</a>
@@ -70,7 +70,11 @@ function skip(event) {
   document.querySelector('main')?.focus()
 }
 
-/** A page that fails says so, and the others go on. @param {{ view: (props: { rest: string[] }) => any, rest: string[] }} props */
+/**
+ * A page that fails says so, and the others go on.
+ *
+ * @param {{ view: (props: { rest: string[] }) => any, rest: string[] }} props
+ */
 function Guarded({ view: View, rest }) {
   const [fault, again] = useErrorBoundary()
   if (fault)

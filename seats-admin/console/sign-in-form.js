@@ -86,7 +86,8 @@ export function SignInForm({ again, before = null, ...first }) {
 }
 
 /**
- * The key is in the field until then, not in the state of the form, which may stay in memory after a sign-out.
+ * The key is in the field until then, not in the state of the form, which may stay in memory after a
+ * sign-out.
  *
  * @param {HTMLFormElement} form
  * @param {string} space
@@ -174,7 +175,8 @@ function returnPath() {
 const MAX_RETURN_PATH = 2048
 
 /**
- * The cookies of a sign-in belong to the host of its redirect URI: opened under another name, the console goes there first.
+ * The cookies of a sign-in belong to the host of its redirect URI: opened under another name, the console
+ * goes there first.
  *
  * @param {string} authorizationUrl
  * @returns {string | null} null: the console is there already

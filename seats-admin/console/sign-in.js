@@ -48,13 +48,14 @@ export function SignInPage() {
   </main>`
 }
 
-/** A 401 in the middle of work: the page behind stays as it is. */
+/** A 401 in the middle of work: the page below the dialog stays as it is. */
 export function SignInDialog() {
   const waiting = signInAgain.value
   if (waiting === null) return null
   const { refusal } = waiting
   const again = () => {
-    // What waits is about another tenant, or another space: it is not sent there. The page begins anew.
+    // What waits is about another tenant, or another space: it is not sent there. The page starts from the
+    // beginning.
     const isSame = signedIn.value?.tenant === before?.tenant && signedIn.value?.space === before?.space
     if (isSame) waiting.again()
     else waiting.cancel()

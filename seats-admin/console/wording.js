@@ -23,7 +23,11 @@ export function placeText(pointer, sent) {
   return [named, ...rest].join(', ')
 }
 
-/** @param {unknown} of @param {string} name @returns {unknown} */
+/**
+ * @param {unknown} of
+ * @param {string} name
+ * @returns {unknown}
+ */
 function memberOf(of, name) {
   if (typeof of !== 'object' || of === null || !Object.hasOwn(of, name)) return undefined
   return /** @type {Readonly<Record<string, unknown>>} */ (of)[name]

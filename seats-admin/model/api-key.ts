@@ -1,8 +1,9 @@
 /**
  * API keys and the codec of their text.
  *
- * A key is `sk_` and, in base62 (digits `0-9A-Za-z`, most significant first), one big integer: the bytes of the ASCII
- * text `{tenant}_{id}_{random}`, most significant first. Each key has one spelling: no leading zero digits.
+ * A key is `sk_` and, in base62 (digits `0-9A-Za-z`, most significant first), one big integer: the bytes of
+ * the ASCII text `{tenant}_{id}_{random}`, most significant first. Each key has one spelling: no leading zero
+ * digits.
  */
 
 import { hash } from 'node:crypto'
@@ -23,7 +24,7 @@ export interface ApiKey {
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly revokedAt: number | null
-  /** A use of the key, some minutes before the last one at most; null if none was recorded. */
+  /** The time of a recorded use, at most some minutes before the last use; null: no use is recorded. */
   readonly lastUsedAt: number | null
 }
 
@@ -61,7 +62,9 @@ export interface ApiKeyFields {
 }
 
 const PREFIX = 'sk_'
-/** Longer than any key: 63 + 26 + 43 characters and two `_` make 181 digits. Bounds the work on invalid text. */
+/**
+ * Longer than any key: 63 + 26 + 43 characters and two `_` make 181 digits. Bounds the work on invalid text.
+ */
 const MAX_LENGTH = 200
 /** 22 base62 characters hold 128 bits; 43 hold 256. */
 const RANDOM = /^[0-9A-Za-z]{22,43}$/
@@ -102,8 +105,9 @@ function toBase62(ascii: string): string {
 }
 
 /**
- * Decodes the text after the prefix; null for a non-canonical encoding. Only leading zeros make an encoding ambiguous, and
- * the first character of the decoded text is never NUL, so refusing a leading zero digit is sufficient.
+ * Decodes the text after the prefix; null for a non-canonical encoding. Only leading zeros make an encoding
+ * ambiguous, and the first character of the decoded text is never NUL, so refusing a leading zero digit is
+ * sufficient.
  */
 function fromBase62(text: string): string | null {
   if (text.length === PREFIX.length || text.charCodeAt(PREFIX.length) === 0x30) return null

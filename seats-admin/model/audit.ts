@@ -28,7 +28,7 @@ export interface AuditActor {
   readonly kind: ActorKind
   /** The token's `sub`, the API key's id, the command's name, or the provider's issuer. */
   readonly id: string
-  /** The user's email, the API key's name or the provider's host; absent where it is not known. */
+  /** The user's email, the API key's name or the provider's host; absent if it is not known. */
   readonly name?: string
 }
 
@@ -38,7 +38,7 @@ export interface AuditTarget {
   readonly name: string | null
 }
 
-/** The JSON form, of which {@link auditHash} is made. */
+/** The JSON form of an entry, from which {@link auditHash} is made. */
 export interface AuditEntry {
   /** A ULID: sorts as `seq` does. */
   readonly id: string
@@ -48,28 +48,28 @@ export interface AuditEntry {
   readonly at: string
   readonly tenant: string
   readonly actor: AuditActor
-  /** Null for a command, and where no request caused the change. */
+  /** The id of the request; null for a command, and if no request caused the change. */
   readonly request_id: string | null
   readonly action: AuditAction
   readonly target: AuditTarget
   /** The space of the request. */
   readonly space: string
-  /** As `GET` shows the target; null where there was none before. */
+  /** The target before the change, as `GET` shows it; null: there was none. */
   readonly before: JsonObject | null
-  /** Null where there is none after it. */
+  /** The target after the change; null: there is none. */
   readonly after: JsonObject | null
   /** The hash of the entry before this one; null for the first. */
   readonly prev: string | null
   readonly hash: string
 }
 
-/** Where a chain ends: its newest entry. */
+/** The end of a chain: its newest entry. */
 export interface AuditHead {
   readonly seq: number
   readonly hash: string
 }
 
-/** Where a chain begins: the oldest entry that is kept, and the hash of the one before it. */
+/** The beginning of a chain: the oldest entry that is kept, and the hash of the entry before it. */
 export interface AuditStart {
   readonly seq: number
   readonly prev: string | null
@@ -87,7 +87,9 @@ export function auditTexts({ before, after }: Pick<AuditEntry, 'before' | 'after
   return { before: canonicalJson(before), after: canonicalJson(after) }
 }
 
-/** SHA-256, hexadecimal, of the canonical entry without its hash: RFC 8785 orders its names by their letters. */
+/**
+ * SHA-256, hexadecimal, of the canonical entry without its hash: RFC 8785 orders its names by their letters.
+ */
 export function auditHash(entry: Omit<AuditEntry, 'hash'>, states: AuditTexts): string {
   const { id, seq, at, tenant, request_id, action, space, prev } = entry
   const [actor, target] = [{ ...entry.actor }, { ...entry.target }]

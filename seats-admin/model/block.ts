@@ -22,18 +22,19 @@ export function isInForce({ until }: Pick<Block, 'until'>, now: number): boolean
 }
 
 /**
- * The blocks of a tenant, with the time of the store at the reading. Blocks that have ended by that time are among them: a process
- * may keep the reading for long, and the clock of the store may have been wrong for a moment.
+ * The blocks of a tenant, with the time of the store at the reading. Blocks that have ended by that time are
+ * among them: a process may keep the reading for long, and the clock of the store may have been wrong for a
+ * moment.
  */
 export interface BlocksReading {
   readonly now: number
-  /** Null: too many to be kept as a whole. Each user is then asked about alone. */
+  /** The blocks; null: there are too many to keep as a whole, and each user needs a reading. */
   readonly blocks: readonly UserBlock[] | null
 }
 
 /** The block of one user, as in {@link BlocksReading}. */
 export interface UserBlockReading {
   readonly now: number
-  /** Null: there is none. */
+  /** The block of the user; null: there is none. */
   readonly block: UserBlock | null
 }

@@ -1,4 +1,4 @@
-/** Canonical JSON (RFC 8785, JCS): one text for each value, of which hashes are made. */
+/** Canonical JSON (RFC 8785, JCS): one text for each value, from which hashes are made. */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 

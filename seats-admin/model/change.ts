@@ -12,14 +12,17 @@ export type ChangeKind = 'seat' | 'seat-name' | 'api-key' | 'session' | 'block'
 export interface Change {
   readonly tenant: string
   readonly kind: ChangeKind
-  /** A Seat's id or name, an API key's or a session's id, a blocked user's `sub` as a JSON string. */
+  /**
+   * The id or name of a Seat, the id of an API key or of a session, or the `sub` of a blocked user as a JSON
+   * string.
+   */
   readonly key: string
 }
 
 /**
- * A position in the history of a store. `seq` numbers the changes in commit order, without gaps. `mark` is random for each
- * commit, so that another history (a restored backup, a replica that lost writes, another database) has other marks at the
- * same numbers. Before the first change both are 0.
+ * A position in the history of a store. `seq` numbers the changes in commit order, without gaps. `mark` is
+ * random for each commit, so that another history (a restored backup, a replica that lost writes, another
+ * database) has other marks at the same numbers. Before the first change both are 0.
  */
 export interface Position {
   readonly seq: number
@@ -34,7 +37,10 @@ export interface ObservedChange {
   readonly kind: ChangeKind
   /** ms since the epoch: when the instance committed it, or learned of it, by its clock. */
   readonly at: number
-  /** ms from the commit until every instance decided by it; null: another process wrote it, or it is not yet so far. */
+  /**
+   * ms from the commit until every instance decided by it; null: another process wrote it, or it is not yet
+   * so far.
+   */
   readonly effective: number | null
 }
 
@@ -46,8 +52,9 @@ export interface Committed extends Position {
 /** What a write says of the administrators that it leaves. */
 export interface KeyAdministration {
   /**
-   * An API key in force administers the tenant by a Seat that the write does not change. Found in the transaction of the
-   * write, so that most writes take no further question. False: nothing is known, and `isAdministered` has the answer.
+   * An API key in force administers the tenant by a Seat that the write does not change. Found in the
+   * transaction of the write, so that most writes take no further question. False: nothing is known, and
+   * `isAdministered` has the answer.
    */
   readonly keyAdministers: boolean
 }
@@ -61,8 +68,8 @@ export function committedOf({ seq, mark, changes }: Committed): Committed {
 export interface FeedReading {
   readonly head: Position
   /**
-   * In order, up to the head. Null when they are unknown: no longer all retained, more than 1,000, or the given position is
-   * not of this history (its mark differs, or its number is ahead).
+   * In order, up to the head. Null when they are unknown: no longer all retained, more than 5,000, or the
+   * given position is not of this history (its mark differs, or its number is ahead).
    */
   readonly changes: readonly NumberedChange[] | null
 }

@@ -1,4 +1,7 @@
-/** The description of a built-in endpoint: plain data, from which the OpenAPI document and the manual are made. */
+/**
+ * The description of a built-in endpoint: plain data, from which the OpenAPI document and the manual are
+ * made.
+ */
 
 import type { JsonSchema } from './json-schema.ts'
 
@@ -6,25 +9,25 @@ export interface EndpointDescription<Code extends string = string> {
   readonly method: string
   /** A route pattern: `/v1/seats/{seat_id}`. */
   readonly path: string
-  /** Its name in generated clients: `createSeat`. Unique. */
+  /** The name of the operation in generated clients: `createSeat`. Unique. */
   readonly operation: string
   /** What a request does, as a sentence. */
   readonly summary: string
   /** What a caller cannot read off the schemas: rights, when it takes effect, limits. Sentences. */
   readonly details: string
-  /** By name; each variable segment of the path has one. */
+  /** The parameters of the path by name; each variable segment has one. */
   readonly params?: Readonly<Record<string, JsonSchema>>
-  /** By name; absent: the query is not read. */
+  /** The parameters of the query by name; absent: the query is not read. */
   readonly query?: Readonly<Record<string, ParameterDescription>>
-  /** Absent: no body is read. */
+  /** The body; absent: none is read. */
   readonly body?: BodyDescription
-  /** By status; null: the answer has no body. Refusals are not among them. */
+  /** The answers by status; null: the answer has no body. Refusals are not among them. */
   readonly answers: Answers
-  /** What the events mean, where 200 may also be a stream of them (`text/event-stream`). */
+  /** The meaning of the events, if 200 may also be a stream of them (`text/event-stream`). */
   readonly events?: string
-  /** Answers of 200 have an `ETag`. */
+  /** Whether answers of 200 have an `ETag`. */
   readonly tagged?: boolean
-  /** It takes `If-Match`. */
+  /** Whether the endpoint takes `If-Match`. */
   readonly conditional?: boolean
   /** Codes of its refusals, beside those of its kind; see `CODE_GROUPS`. */
   readonly codes: readonly Code[]
@@ -38,10 +41,10 @@ export interface ParameterDescription {
 }
 
 export interface BodyDescription {
-  /** In standard keywords (JSON Schema 2020-12). */
+  /** The schema in standard keywords (JSON Schema 2020-12). */
   readonly schema: JsonSchema
-  /** Absent: JSON alone. */
+  /** The media types of the body; absent: JSON alone. */
   readonly types?: readonly ('json' | 'form')[]
-  /** A request may have no body. */
+  /** Whether a request may have no body. */
   readonly optional?: boolean
 }

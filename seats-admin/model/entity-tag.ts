@@ -1,6 +1,7 @@
 /**
- * Entity tags of Seats and API keys (RFC 9110, section 8.8.3). Strong: each write makes another one, also where it restores
- * an earlier state. The time is part of a tag, because a restored backup counts its versions again.
+ * Entity tags of Seats and API keys (RFC 9110, section 8.8.3). Strong: each write makes another one, also
+ * where it restores an earlier state. The time is part of a tag, because a restored backup counts its
+ * versions again.
  */
 
 import { hash } from 'node:crypto'

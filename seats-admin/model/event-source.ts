@@ -2,7 +2,10 @@
 
 /** The response. */
 export interface EventSink {
-  /** @param text whole events @returns false: the client is slow; the source is `resumed` later */
+  /**
+   * @param text whole events
+   * @returns false: the client is slow; the source is `resumed` later
+   */
   write(text: string): boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The claim `hash_perm`: entries `{space}:{seat}`, each a Seat by its name in one space. A space id has no `:`, so an
- * entry splits at its first one. Pure.
+ * The claim `hash_perm`: entries `{space}:{seat}`, each a Seat by its name in one space. A space id has no
+ * `:`, so an entry splits at its first one. Pure.
  */
 
 import { isSpaceId } from './space.ts'
@@ -10,9 +10,9 @@ export function hashPermEntry(space: string, seat: string): string {
 }
 
 /**
- * Space → Seat names, each entry once, in the order of the claim. An entry that names no space or no Seat is left out,
- * and an absent claim names none. Lone surrogates are no text (RFC 7493, section 2.1). Null where the claim is no array
- * of strings.
+ * Space → Seat names, each entry once, in the order of the claim. An entry that names no space or no Seat is
+ * left out, and an absent claim names none. Lone surrogates are no text (RFC 7493, section 2.1). Null where
+ * the claim is no array of strings.
  */
 export function readHashPerm(claim: unknown = []): ReadonlyMap<string, readonly string[]> | null {
   if (!Array.isArray(claim)) return null

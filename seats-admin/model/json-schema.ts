@@ -1,6 +1,6 @@
 /**
- * JSON Schemas (draft 2020-12) that know the TypeScript type of their values, so that a declaration and the code behind it
- * cannot differ. Pure.
+ * JSON Schemas (draft 2020-12) that know the TypeScript type of their values, so that a declaration and the
+ * code behind it cannot differ. Pure.
  */
 
 /** The keywords in use. */
@@ -86,7 +86,7 @@ export function list<V>(items: Schema<V>, description: string, more: JsonSchema 
   return { type: 'array', ...more, items, description }
 }
 
-/** Of an answer: fields may be added to it, so clients ignore the ones that they do not know. */
+/** An object of an answer: fields may be added, so clients ignore the ones that they do not know. */
 export function object<R extends Fields, O extends Fields = Record<never, never>>(
   required: R,
   optional?: O,
@@ -94,7 +94,7 @@ export function object<R extends Fields, O extends Fields = Record<never, never>
   return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required) }
 }
 
-/** Of a body: unknown fields are refused. */
+/** An object of a body: unknown fields are refused. */
 export function strictObject<R extends Fields, O extends Fields = Record<never, never>>(
   required: R,
   optional?: O,
@@ -102,7 +102,7 @@ export function strictObject<R extends Fields, O extends Fields = Record<never, 
   return { ...object(required, optional), additionalProperties: false }
 }
 
-/** Of an answer: every field is accepted. */
+/** An object of an answer that may have any field. */
 export function freeObject(description: string): Schema<Readonly<Record<string, unknown>>> {
   return { type: 'object', additionalProperties: true, description }
 }
@@ -127,7 +127,9 @@ export interface View<I, V> {
   readonly schema: Schema<V>
 }
 
-/** Compiles only where `of` has each required field of the schema, and no field that is none of the schema. */
+/**
+ * Compiles only where `of` has each required field of the schema, and no field that is none of the schema.
+ */
 export function view<V, I, R extends V>(
   schema: Schema<V>,
   of: (item: I) => R & { readonly [Name in Exclude<keyof R, keyof V>]: never },

@@ -1,12 +1,14 @@
 /**
- * Reads PEM (RFC 7468) whole or not at all, for everything that hands certificates and keys to TLS. OpenSSL skips without a
- * word what it cannot read: blocks that are joined without a line end, or that follow a byte order mark. So it gets no text
- * as a file has it, but the blocks of this reader, written again.
+ * Reads PEM (RFC 7468) whole or not at all, for everything that hands certificates and keys to TLS. OpenSSL
+ * skips without a word what it cannot read: blocks that are joined without a line end, or that follow a byte
+ * order mark. So it gets no text as a file has it, but the blocks of this reader, written again.
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 
-/** Authorities, whose file holds nothing else; our own certificate with its intermediates; one private key. */
+/**
+ * Authorities, whose file holds nothing else; our own certificate with its intermediates; one private key.
+ */
 export type PemUse = 'authorities' | 'certificate' | 'key'
 
 /** Why a text is refused, worded to follow the file's name. It has nothing of the content. */
@@ -26,7 +28,10 @@ interface Block {
   readonly bytes: Buffer
 }
 
-/** @param text each character is one byte @returns the blocks for this use, in the form that OpenSSL writes */
+/**
+ * @param text each character is one byte
+ * @returns the blocks for this use, in the form that OpenSSL writes
+ */
 export function readPem(text: string, use: PemUse): string | PemFault {
   const blocks = blocksOf(text.split(/\r?\n/))
   if (blocks instanceof PemFault) return blocks
@@ -45,7 +50,10 @@ export function certificatesOf(pem: string): X509Certificate[] {
   )
 }
 
-/** @param cert, key what `readPem` has returned @returns whether it is the key of the first certificate */
+/**
+ * @param cert, key what `readPem` has returned
+ * @returns whether it is the key of the first certificate
+ */
 export function isPair(cert: string, key: string): boolean {
   return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
 }

@@ -1,4 +1,7 @@
-/** The permission grammar, whose one owner this is: `<resource>:<operation>`, or exactly `*`, which grants all. Pure. */
+/**
+ * The permission grammar, whose one owner this is: `<resource>:<operation>`, or exactly `*`, which grants
+ * all. Pure.
+ */
 
 export const PERMISSION = /^[A-Za-z0-9._-]+:[A-Za-z0-9._-]+$/
 
@@ -9,7 +12,10 @@ export function isPermission(text: string): boolean {
   return text === EVERY_PERMISSION || PERMISSION.test(text)
 }
 
-/** Resources of the permissions that the gateway's own endpoints ask for, and of those that they may ask for one day. */
+/**
+ * Resources of the permissions that the gateway's own endpoints ask for, and of those that they may ask for
+ * one day.
+ */
 const OWN_RESOURCES: ReadonlySet<string> = new Set([
   'seats',
   'users',
@@ -29,7 +35,9 @@ export function isOwnPermission(permission: string): boolean {
   return PERMISSION.test(permission) && OWN_RESOURCES.has(permission.slice(0, permission.indexOf(':')))
 }
 
-/** Whether a Seat, or a caller, with these permissions holds that one. `*` itself is held through `*` only. */
+/**
+ * Whether a Seat, or a caller, with these permissions holds that one. `*` itself is held through `*` only.
+ */
 export function holds(permissions: ReadonlySet<string>, permission: string): boolean {
   return permissions.has(EVERY_PERMISSION) || permissions.has(permission)
 }

@@ -21,17 +21,17 @@ export type SeatAction = 'create' | 'update' | 'delete'
 /** What happens to one Seat. */
 export interface SeatChange {
   readonly action: SeatAction
-  /** After it; of a deletion the name that the Seat had. */
+  /** The name after the change; for a deletion, the former name. */
   readonly name: string
-  /** Null: it is created. */
+  /** The Seat before the change; null: it is created. */
   readonly before: ListedSeat | null
-  /** Null: it is deleted. */
+  /** The Seat after the change; null: it is deleted. */
   readonly after: WantedSeat | null
 }
 
 export interface HoldingKeys {
   readonly count: number
-  /** Some of them. */
+  /** The names of some of the keys. */
   readonly names: readonly string[]
 }
 
@@ -59,6 +59,6 @@ export interface AppliedSeats extends KeyAdministration {
     readonly id: string
   }[]
   readonly unchanged: number
-  /** Without changes: there was nothing to do. */
+  /** The position of the write; without changes if there was nothing to do. */
   readonly committed: Committed
 }

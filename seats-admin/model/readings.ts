@@ -24,8 +24,8 @@ export interface SpacesReading {
 }
 
 /**
- * The part of a Seat that one question needs. Small Seats are `complete`. Of others, `spaces` and `permissions` contain at
- * most the requested space, and the requested permission or `*`, of one snapshot.
+ * The part of a Seat that one question needs. Small Seats are `complete`. Of others, `spaces` and
+ * `permissions` contain at most the requested space, and the requested permission or `*`, of one snapshot.
  */
 export interface GrantReading extends SpacesReading {
   readonly permissions: readonly string[]
@@ -33,8 +33,8 @@ export interface GrantReading extends SpacesReading {
 }
 
 /**
- * The Seat of a name. `givenUpAt`: whole seconds since the epoch when the name was last given up, by the later of the
- * store's and the writer's clock; null if never.
+ * The Seat of a name. `givenUpAt`: whole seconds since the epoch when the name was last given up, by the
+ * later of the store's and the writer's clock; null if never.
  */
 export interface Named<S> {
   readonly seat: S | null
@@ -42,7 +42,8 @@ export interface Named<S> {
 }
 
 /**
- * `grant…` for decisions; `spaces…` for sign-in, without permissions; `seatById` reads the complete Seat of any size.
+ * `grant…` for decisions; `spaces…` for sign-in, without permissions; `seatById` reads the complete Seat of
+ * any size.
  */
 export interface GrantReader {
   grantByName(tenant: string, name: string, question: SeatQuestion): Promise<AsOf<Named<GrantReading>>>

@@ -58,13 +58,15 @@ export const seatNameTaken: AdminRefusal = {
   refused: 'seat_name_taken',
   detail: 'Another Seat of the tenant has this name.',
 }
-/** Also for a name taken by a Seat that the caller may not see, so that the response does not reveal the Seat. */
+/**
+ * Also for a name taken by a Seat that the caller may not see, so that the response does not reveal the Seat.
+ */
 export const grantExceedsOwn: AdminRefusal = {
   refused: 'grant_exceeds_own',
   detail:
     'You may manage only Seats whose permissions you hold in this space yourself. Outside the admin space such a Seat must have this space only, and a new name must be unused in the tenant.',
 }
-/** Of one request that makes several changes. */
+/** The refusal of one request that makes several changes. */
 export function permissionDenied(permission: string): AdminRefusal {
   return {
     refused: 'permission_denied',

@@ -4,21 +4,29 @@ import type { FeedReading, ObservedChange, Position } from './change.ts'
 
 export interface Instance {
   readonly id: string
-  /** For people: host and pid. */
+  /** The host and the pid, for people. */
   readonly name: string
-  /** Counted up by the instance itself with each sign of life; never repeats. */
+  /** The number of the latest sign of life, which the instance itself counts up. It never repeats. */
   readonly beat: number
   /** The newest change that it has applied, as of that beat. */
   readonly applied: number
-  /** The content hash of its route tables, as of that beat; null: an older version, which does not report it. */
+  /**
+   * The content hash of its route tables, as of that beat; null: an older version, which does not report it.
+   */
   readonly config: string | null
-  /** Where others reach it, as of that beat; null: its configuration does not say, or an older version. */
+  /**
+   * The URL at which others reach the instance, as of that beat; null: its configuration does not say, or an
+   * older version.
+   */
   readonly url: string | null
   /** Milliseconds since the beat by the store's clock. For people only: clocks step. */
   readonly age: number
-  /** ms since the epoch, by its own clock; null: an older version, which does not report it. */
+  /**
+   * The start in ms since the epoch, by the clock of the instance; null: an older version, which does not
+   * report it.
+   */
   readonly startedAt: number | null
-  /** Of Seatgate; null: an older version, which does not report it. */
+  /** The version of Seatgate; null: an older version, which does not report it. */
   readonly version: string | null
 }
 
@@ -36,21 +44,23 @@ export type VisibleInstance = Pick<Instance, 'id' | 'applied' | 'age'> & Started
 
 /** A fleet, as one of its instances sees it. */
 export interface FleetView {
-  /** Those on the list of the store, and the one that answers. The first has run for the longest time. */
+  /**
+   * The instances on the list of the store, and the one that answers. The first has run for the longest time.
+   */
   readonly instances: readonly VisibleInstance[]
-  /** Of one tenant, the newest first. */
+  /** The changes of one tenant, the newest first. */
   readonly changes: readonly ObservedChange[]
-  /** As the instance that answers sees it; null: it has none. */
+  /** The state of Redis as the instance that answers sees it; null: the instance has none. */
   readonly redis: 'ok' | 'degraded' | null
 }
 
-/** The instances of a shared store, all of which must apply a change before the response to its write. */
+/** The instances of a shared store. All of them must apply a change before the response to its write. */
 export interface Registry {
   /** Durable before it resolves. */
   register(id: string, name: string, started?: Started): Promise<void>
   /**
-   * A heartbeat and a reading of the feed in one statement. `registered` is false when the instance is not registered
-   * (any more): nothing was written then, and the reading must not be used for a lease.
+   * A heartbeat and a reading of the feed in one statement. `registered` is false when the instance is not
+   * registered (any more): nothing was written then, and the reading must not be used for a lease.
    *
    * @param applied the newest change that every process of the instance has applied
    */
@@ -63,8 +73,8 @@ export interface Registry {
   ): Promise<FeedReading & { readonly registered: boolean }>
   instances(): Promise<readonly Instance[]>
   /**
-   * Removes an instance without a heartbeat since `beat`. Rejects for ten seconds after the connection to the store has
-   * broken: a crash may have undone the newest heartbeats, so the observer may have missed some.
+   * Removes an instance without a heartbeat since `beat`. Rejects for ten seconds after the connection to the
+   * store has broken: a crash may have undone the newest heartbeats, so the observer may have missed some.
    */
   forget(id: string, beat: number): Promise<void>
   /** Removes an instance that has stopped deciding. */

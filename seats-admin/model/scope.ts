@@ -1,14 +1,12 @@
 /**
- * The scope of a caller of the Seat and key endpoints: the Seats that the caller may see and manage. A caller cannot grant a
- * permission that the caller does not hold. Pure.
+ * The scope of a caller of the Seat and key endpoints: the Seats that the caller may see and manage. A caller
+ * cannot grant a permission that the caller does not hold. Pure.
  */
 
 import { EVERY_PERMISSION, holds } from './permission.ts'
 import type { SeatLists } from './seat.ts'
 
-/**
- * Plain data, so that the transaction can check it. `space` is the request's Space.
- */
+/** Plain data, so that the transaction can check it. `space` is the request's Space. */
 export interface Scope {
   readonly space: string
   /** `space` is the tenant's admin space: Seats of all spaces may be managed. */
@@ -25,8 +23,8 @@ export const GRANT_ANY = 'seats:grant'
 export const SEAT_RIGHTS = { create: 'seats:create', update: 'seats:update', delete: 'seats:delete' } as const
 
 /**
- * Whether the scope may create, change, rename or delete the Seat, or give it to an API key. A change requires it of the
- * Seat before and after.
+ * Whether the scope may create, change, rename or delete the Seat, or give it to an API key. A change
+ * requires it of the Seat before and after.
  */
 export function mayManage(scope: Scope, seat: SeatLists): boolean {
   return managerOf(scope)(seat)
@@ -45,7 +43,10 @@ export function managerOf(scope: Scope): (seat: SeatLists) => boolean {
     maySee(scope, spaces) && (any || permissions.every((permission) => holds(held, permission)))
 }
 
-/** Whether the scope may read a Seat of these spaces. Outside the admin space, only Seats of its own space alone. */
+/**
+ * Whether the scope may read a Seat of these spaces. Outside the admin space, only Seats of its own space
+ * alone.
+ */
 export function maySee(scope: Scope, spaces: readonly string[]): boolean {
   return scope.admin || (spaces.length === 1 && spaces[0] === scope.space)
 }
@@ -60,8 +61,8 @@ export function administrates({ spaces, permissions }: SeatLists, adminSpace: st
 }
 
 /**
- * Whether the scope may create or revoke an API key with these Seats. A key without Seats belongs to the admin space. Reads
- * the Seats one at a time, up to the first that the scope may not manage.
+ * Whether the scope may create or revoke an API key with these Seats. A key without Seats belongs to the
+ * admin space. Reads the Seats one at a time, up to the first that the scope may not manage.
  */
 export function mayManageKey(scope: Scope, seats: Iterable<SeatLists>): boolean {
   const mayManageSeat = managerOf(scope)

@@ -1,6 +1,6 @@
 /**
- * Bytes of a Seat's record, by which `limits.seat_bytes` counts: its name, and its spaces and permissions as JSON, in
- * UTF-8.
+ * Bytes of a Seat's record, by which `limits.seat_bytes` counts: its name, and its spaces and permissions as
+ * JSON, in UTF-8.
  */
 export function seatSize({ name, spaces, permissions }: SeatInput): number {
   return Buffer.byteLength(name) + listSize(spaces) + listSize(permissions)
@@ -28,9 +28,9 @@ export interface WantedSeat extends SeatInput {
 
 /** The Seats that a tenant is to have. */
 export interface WantedSeats {
-  /** Their names differ. */
+  /** The Seats, each with a name of its own. */
   readonly seats: readonly WantedSeat[]
-  /** Deletes the Seats that are not among them, as far as the caller may see them. */
+  /** Whether Seats that are not among them are deleted, as far as the caller may see them. */
   readonly prune: boolean
 }
 

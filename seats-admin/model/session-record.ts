@@ -1,4 +1,7 @@
-/** A sign-in session as decisions need it: one of a browser, or the refresh family of a program, with its tokens. */
+/**
+ * A sign-in session as decisions need it: one of a browser, or the refresh family of a program, with its
+ * tokens.
+ */
 
 /** 128 random bits in base64url; not a secret. */
 export const SESSION_ID = /^[A-Za-z0-9_-]{22}$/
@@ -16,13 +19,13 @@ export interface SessionRecord {
   /** The provider's `sub`. */
   readonly user: string
   readonly email: string | null
-  /** See `hash-perm.ts`; as last mapped. */
+  /** The entries of `hash_perm` as last mapped; see `hash-perm.ts`. */
   readonly hashPerm: readonly string[]
   /** Whole seconds since the epoch, taken before the Seats were looked up: what `iat` is to a token. */
   readonly issuedAt: number
-  /** From then on the Seats are to be mapped afresh before the session counts. */
+  /** The time from which the Seats must be mapped again before the session counts. */
   readonly renewAt: number
-  /** The end of it, whatever happens. Never moves. */
+  /** The end of the session in any case. It never moves. */
   readonly expiresAt: number
   readonly endedAt: number | null
 }
@@ -34,7 +37,7 @@ export interface ListedSession {
   readonly email: string | null
   /** `browser`: a cookie opens it; `program`: its tokens do, and refresh handles. */
   readonly kind: 'browser' | 'program'
-  /** Null for a session from before this was recorded. */
+  /** The beginning; null for a session from before this was recorded. */
   readonly createdAt: number | null
   readonly expiresAt: number
 }

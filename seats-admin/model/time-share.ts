@@ -1,6 +1,7 @@
 /**
- * Work of requests that takes long, in slices between which the event loop serves other work. All such work of the process has one
- * slice together in each iteration of the loop, and takes turns, so that many of these requests delay others as one does.
+ * Work of requests that takes long, in slices between which the event loop serves other work. All such work
+ * of the process has one slice together in each iteration of the loop, and takes turns, so that many of these
+ * requests delay others as one does.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -10,7 +11,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 const SLICE = 2
 
 const waiting: (() => void)[] = []
-/** When the slice of this iteration began. */
+/** The beginning of the slice of this iteration. */
 let began = 0
 /** {@link nextSlice} runs in the next iteration: this one has a slice. */
 let isScheduled = false
@@ -23,7 +24,10 @@ export class TimeShare {
     this.#work = work
   }
 
-  /** To be awaited before each step, if it is not null: the slice is used up then. A step takes less than a millisecond. */
+  /**
+   * To be awaited before each step, if it is not null: the slice is used up then. A step takes less than a
+   * millisecond.
+   */
   spent(): Promise<void> | null {
     const now = performance.now()
     if (!isScheduled) {
@@ -99,7 +103,9 @@ function turn(): Promise<void> {
   return new Promise((resolve) => void waiting.push(resolve))
 }
 
-/** The next one is scheduled first: an immediate that is set while others run belongs to the next iteration. */
+/**
+ * The next one is scheduled first: an immediate that is set while others run belongs to the next iteration.
+ */
 function nextSlice(): void {
   const next = waiting.shift()
   isScheduled = next !== undefined

@@ -1,6 +1,6 @@
 /**
- * Ids of Seats and API keys: ULIDs (github.com/ulid/spec), 48 bits of time and 80 random bits as 26 upper-case
- * characters of Crockford's base32. Their text sorts by time.
+ * Ids of Seats and API keys: ULIDs (github.com/ulid/spec), 48 bits of time and 80 random bits as 26
+ * upper-case characters of Crockford's base32. Their text sorts by time.
  */
 
 import { randomBytes } from 'node:crypto'

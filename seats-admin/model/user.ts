@@ -11,10 +11,10 @@ export interface SignedInIdentity {
 
 export interface User {
   readonly sub: string
-  /** Of the latest sign-in, if the provider told it. */
+  /** The email address of the latest sign-in; null: the provider gave none. */
   readonly email: string | null
   readonly name: string | null
-  /** ms since the epoch of the latest sign-in or refresh; null if it was before the store kept it. */
+  /** The latest sign-in or refresh in ms since the epoch; null if it was before this was recorded. */
   readonly lastSignIn: number | null
   /** The current names of the Seats of that sign-in, in order of the names. */
   readonly seats: readonly string[]

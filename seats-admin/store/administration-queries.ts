@@ -3,8 +3,9 @@
 import { administrating, type Dialect } from './rows.ts'
 
 /**
- * A row if an API key in force, or if a user who signed in and is not blocked, holds a Seat that administrates the tenant. The
- * index finds these Seats, of which a tenant has few. Keys are asked first: users and blocks matter only where no key decides.
+ * A row if an API key in force, or if a user who signed in and is not blocked, holds a Seat that
+ * administrates the tenant. The index finds these Seats: a tenant has few. Keys come first: users and blocks
+ * matter only if no key decides.
  */
 export function administrationQueries(dialect: Dialect) {
   const { administrators, position, texts, member } = dialect
@@ -18,7 +19,8 @@ export function administrationQueries(dialect: Dialect) {
   return {
     administratingKey: `SELECT 1 AS one FROM (${seats}) a
       WHERE ${keysOf('a.id', `AND k.id NOT IN (${texts(':revoked')})`)} LIMIT 1`,
-    // Without a table of a JSON array, to set up which takes most of the time of this query. Ids all have the same length.
+    // Without a table of a JSON array, to set up which takes most of the time of this query. Ids all have the
+    // same length.
     administratingKeyBesides: `SELECT 1 AS one FROM ${administrators} WHERE tenant = :tenant AND ${administrating(dialect)}
       AND ${position('spaces', ':listed')} > 0 AND ${position(':without', 'seats.id')} = 0 AND ${keysOf('seats.id')} LIMIT 1`,
     administratingUser: `SELECT 1 AS one FROM (${seats}) a

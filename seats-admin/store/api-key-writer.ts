@@ -50,7 +50,8 @@ function apiKeyQueries(dialect: Dialect) {
     permissions: `SELECT permissions FROM seats WHERE tenant = :tenant AND id IN (${texts(':ids')})`,
     revoke: `UPDATE api_keys SET revoked_at = coalesce(revoked_at, :now), version = version + 1
       WHERE tenant = :tenant AND id = :id`,
-    // The rows are locked in order, so that two instances with the same keys do not wait for each other in a circle.
+    // The rows are locked in order, so that two instances with the same keys do not wait for each other in a
+    // circle.
     use: `WITH used AS (SELECT u.tenant, u.id, max(u.at) AS at
         FROM ${dialect.records(':uses', 'u', { tenant: 'text', id: 'text', at: 'bigint' })} GROUP BY u.tenant, u.id),
       later AS MATERIALIZED (SELECT k.tenant, k.id, u.at FROM api_keys k JOIN used u ON u.tenant = k.tenant AND u.id = k.id
@@ -106,7 +107,11 @@ export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
   } satisfies Partial<AdminStore>
 }
 
-/** Permissions are read only if they matter, in batches, until the result is known. @param statement reads those of some ids */
+/**
+ * Permissions are read only if they matter, in batches, until the result is known.
+ *
+ * @param statement reads those of some ids
+ */
 async function mayGrant(
   statement: string,
   transaction: Transaction,

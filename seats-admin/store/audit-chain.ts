@@ -112,8 +112,8 @@ function rowOf({ actor, target, before, after, at, ...plain }: AuditEntry, state
 }
 
 /**
- * The space besides the admin space in which an entry may be seen: that of a Seat which has this space alone, before and
- * after. All other entries are seen in the admin space only.
+ * The space, besides the admin space, in which an entry may be seen: the only space of a Seat, before and
+ * after the change. All other entries are seen in the admin space only.
  */
 function visibleIn({ kind }: AuditTarget, states: readonly (JsonObject | null)[]): string | null {
   if (kind !== 'seat') return null

@@ -1,4 +1,7 @@
-/** What the audit records of a change: Seats, API keys, blocks and sessions as their `GET` shows them. Never a key's text or its hash. */
+/**
+ * What the audit records of a change: Seats, API keys, blocks and sessions as their `GET` shows them. Never a
+ * key's text or its hash.
+ */
 
 import type { AuditAction, AuditTarget } from '../model/audit.ts'
 import type { ApiKey } from '../model/api-key.ts'
@@ -9,7 +12,10 @@ import type { ListedSession } from '../model/session-record.ts'
 import type { AuditEvent } from './audit-chain.ts'
 import { replaceUnstorable } from './storable-text.ts'
 
-/** The events of one kind of target. The states are those before and after the change; null: there was none, or is none. */
+/**
+ * The events of one kind of target. The states are those before and after the change; null: there was none,
+ * or is none.
+ */
 function eventsOf<T extends { readonly id: string }>(
   kind: AuditTarget['kind'],
   nameOf: (state: T) => string,

@@ -74,12 +74,15 @@ function storableOrNull(value: string | null): string | null {
 const NAMES = Object.keys(AUDIT_COLUMNS).join(', ')
 
 /**
- * The characters of an id that an index has: PostgreSQL's indexes take no long values. Must equal the expressions of the
- * indexes textually.
+ * The characters of an id that an index has: PostgreSQL's indexes take no long values. Must equal the
+ * expressions of the indexes textually.
  */
 const indexed = (column: string) => `substr(${column}, 1, 64)`
 
-/** What has this id, or had this name. A text in the form of an id is taken as one alone, which an index finds. */
+/**
+ * What has this id, or had this name. A text in the form of an id is taken as one alone, which an index
+ * finds.
+ */
 function named(who: 'actor' | 'target', idOrName: string): string {
   const byId = `${indexed(`${who}_id`)} = ${indexed(`:${who}`)} AND ${who}_id = :${who}`
   return isUlid(idOrName) ? byId : `(${who}_id = :${who} OR ${who}_name = :${who})`
@@ -104,7 +107,10 @@ function listQuery(
   return dialect.page(rows, STATES, 'DESC')
 }
 
-/** A page, of at least one row: without an id where there are no entries. One statement, so that the entries and both ends are of one snapshot. */
+/**
+ * A page, of at least one row: without an id where there are no entries. One statement, so that the entries
+ * and both ends are of one snapshot.
+ */
 function chainQuery(dialect: Dialect): string {
   const entries = `SELECT ${NAMES} FROM audit WHERE tenant = :tenant AND id > :after ORDER BY id LIMIT :limit`
   const page = dialect.page(entries, STATES, 'ASC')

@@ -1,7 +1,8 @@
 /**
- * What the entries of a tenant's audit say of each Seat, API key and block: whether each entry begins where the one before it on
- * the same target ended, and whether the rows of the store are what the last one says. A chain whose hashes are right does not
- * show that: a row may have been changed by SQL. Sessions are left out, as refreshes change them without an entry.
+ * What the entries of a tenant's audit say of each Seat, API key and block: whether each entry begins where
+ * the one before it on the same target ended, and whether the rows of the store are what the last one says. A
+ * chain whose hashes are right does not show that: a row may have been changed by SQL. Sessions are left out,
+ * as refreshes change them without an entry.
  */
 
 import { hash } from 'node:crypto'
@@ -19,14 +20,14 @@ import { replaceUnstorable } from './storable-text.ts'
 type Kind = 'seat' | 'api-key' | 'block'
 
 interface State {
-  /** Of the last entry. */
+  /** The number of the last entry. */
   readonly seq: number
   readonly name: string
-  /** Of what the entry left, as {@link digest} has it; null: nothing. */
+  /** The digest of what the entry left; null: nothing is left. */
   readonly digest: string | null
-  /** ms since the epoch: a block that has ended is no more, without an entry. */
+  /** The end of a block in ms since the epoch. A block ends without an entry. */
   readonly until: number
-  /** Of an API key: the ids of its Seats; null: not all are known. */
+  /** The ids of the Seats of an API key; null: not all are known. */
   readonly seats: readonly string[] | null
 }
 
@@ -38,7 +39,7 @@ interface Compared {
   /** ms since the epoch */
   readonly createdAt: number
   readonly digest: string | null
-  /** Of an API key, as {@link namesOf} has its Seats. */
+  /** The Seats of an API key, as {@link namesOf} writes them; null for other kinds. */
   readonly seats: string | null
 }
 
@@ -49,12 +50,12 @@ export class AuditStates extends Findings {
   /** Ids of Seats by the name that they have. */
   readonly #ids = new Map<string, string>()
   readonly #rows: Compared[] = []
-  /** Of the newest entry that was read. */
+  /** The number of the newest entry that was read. */
   #newest = 0
-  /** Entries behind this one may be of changes that came while the rows were read. */
+  /** The last entry before the rows were read. Later entries may be of changes that the rows lack. */
   #settled = Infinity
   #isWhole = false
-  /** ms since the epoch: of the first entry. */
+  /** The time of the first entry in ms since the epoch. */
   #since: number | null = null
 
   /** @param rows the next of the chain, in order */
@@ -72,7 +73,10 @@ export class AuditStates extends Findings {
     }
   }
 
-  /** Before the rows of the store are given. The entries that come meanwhile are read before {@link end}. */
+  /**
+   * Called before the rows of the store are given. Entries that are written in between are read before
+   * {@link end}.
+   */
   beginRows(): void {
     this.#settled = this.#newest
   }
@@ -108,7 +112,7 @@ export class AuditStates extends Findings {
     const key = keyOf(kind, id)
     const last = this.#states.get(key)
     const name = String((after ?? before)?.[kind === 'block' ? 'user' : 'name'] ?? id)
-    // A block that has ended is no more, without an entry.
+    // A block ends without an entry.
     const hasEnded = before === null && last !== undefined && last.until <= integer(row, 'at')
     if (last !== undefined && last.digest !== digest(kind, before) && !hasEnded)
       this.add(
@@ -165,7 +169,7 @@ export class AuditStates extends Findings {
       this.add(seq, 'row', `${named} has other Seats than its entries gave it`)
   }
 
-  /** As {@link namesOf} has those that a key must have now; null: not known. */
+  /** The Seats that a key must have now, as {@link namesOf} writes them; null: they are not known. */
   #seatsOf({ seats }: State): string | null {
     if (seats === null) return null
     const states = seats.flatMap((id) => this.#states.get(keyOf('seat', id)) ?? [])
@@ -205,8 +209,8 @@ function nameOf(kind: Kind, id: string, name: string): string {
 }
 
 /**
- * Without what changes with no entry of the target: the key that a bootstrap made with a Seat, and the names of a key's Seats,
- * which follow the Seats.
+ * Without what changes with no entry of the target: the key that a bootstrap made with a Seat, and the names
+ * of a key's Seats, which follow the Seats.
  */
 function digest(kind: Kind, state: JsonObject | null): string | null {
   if (state === null) return null

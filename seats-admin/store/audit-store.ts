@@ -6,7 +6,7 @@ import type { Row } from './rows.ts'
 
 export interface AuditPage {
   readonly limit: number
-  /** The page contains entries older than that of this id. */
+  /** The id of an entry: the page contains older ones. */
   readonly after: string | null
   /** ms since the epoch; the first moment of the page's entries. */
   readonly since: number | null
@@ -23,15 +23,15 @@ export interface AuditPage {
 
 /** A part of a tenant's chain, and where the chain begins and ends: one snapshot. */
 export interface ChainReading {
-  /** In order. */
+  /** The entries in order. */
   readonly rows: readonly Row[]
   readonly start: AuditStart
-  /** Null: the tenant has no entry yet. */
+  /** The newest entry; null: the tenant has none yet. */
   readonly head: AuditHead | null
 }
 
 export interface AuditStore {
-  /** Newest first. */
+  /** A page of entries, newest first. */
   list(tenant: string, page: AuditPage): Promise<{ data: AuditEntry[]; hasMore: boolean }>
 
   /** The newest entry; null: the tenant has none. */
@@ -46,8 +46,9 @@ export interface AuditStore {
   chain(tenant: string, after: string, limit: number): Promise<ChainReading>
 
   /**
-   * Deletes at most `limit` of the oldest entries of one tenant that are from before `before`, in ms since the epoch. The
-   * chain then starts at the oldest one kept. Of concurrent calls of several instances, one deletes.
+   * Deletes at most `limit` of the oldest entries of one tenant that are from before `before`, in ms since
+   * the epoch. The chain then starts at the oldest one kept. Of concurrent calls of several instances, one
+   * deletes.
    *
    * @returns the number of deleted entries
    */

@@ -17,7 +17,7 @@ import { integer, type Row, text, textOrNull } from './rows.ts'
 export type AuditFault = 'changed' | 'missing' | 'unexpected' | 'unlinked' | 'head' | 'before' | 'row'
 
 export interface AuditFinding {
-  /** 0: there is no entry. */
+  /** The number of the entry; 0: there is none. */
   readonly seq: number
   readonly fault: AuditFault
   readonly message: string
@@ -28,7 +28,7 @@ const MAX_FINDINGS = 100
 
 export class Findings {
   readonly findings: AuditFinding[] = []
-  /** Of all findings, also those that {@link findings} has no room for. */
+  /** The number of all findings, including those that {@link findings} has no room for. */
   count = 0
 
   protected add(seq: number, fault: AuditFault, message: string): void {

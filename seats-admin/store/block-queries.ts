@@ -38,8 +38,8 @@ export function blockReads({ list, clock }: Dialect) {
 const KEPT = 24 * 3_600_000
 
 /**
- * Statements of administration. Expired blocks are not shown. The next block of the tenant deletes them, once they are expired by
- * two clocks for {@link KEPT}; that of the same user at once.
+ * Statements of administration. Expired blocks are not shown. The next block of the tenant deletes them, once
+ * they are expired by two clocks for {@link KEPT}, and the block of the same user at once.
  */
 export function blockQueries({ clock }: Dialect) {
   const active = `(b.until IS NULL OR b.until > ${clock})`

@@ -1,7 +1,8 @@
 /**
- * What the store needs of a database. `sqlite/` and `postgres/` implement it; the rules and statements of the store are
- * written once, on this interface. A statement is SQL of both databases, with parameters `:name`; {@link Dialect} has the
- * differences. All methods reject with StoreUnavailable when the database is unavailable or does not respond in time.
+ * What the store needs of a database. `sqlite/` and `postgres/` implement it; the rules and statements of the
+ * store are written once, on this interface. A statement is SQL of both databases, with parameters `:name`;
+ * {@link Dialect} has the differences. All methods reject with StoreUnavailable when the database is
+ * unavailable or does not respond in time.
  */
 
 import type { Dialect, Row } from './rows.ts'
@@ -17,8 +18,8 @@ export interface Page {
 
 export interface Lists extends Statements {
   /**
-   * At most `limit` rows, and fewer where they are large: a page ends after {@link PAGE_TEXT} characters, with at least one
-   * row. Integers above 2^53 are inexact.
+   * At most `limit` rows, and fewer where they are large: a page ends after {@link PAGE_TEXT} characters,
+   * with at least one row. Integers above 2^53 are inexact.
    *
    * @param statement of {@link Dialect.page}; has a row more than `limit` if there is one
    */
@@ -26,11 +27,14 @@ export interface Lists extends Statements {
 }
 
 /**
- * Runs writes that number no change, each as one statement without the lock of {@link Database.write}. It may be repeated
- * after a lost response.
+ * Runs writes that number no change, each as one statement without the lock of {@link Database.write}. It may
+ * be repeated after a lost response.
  */
 export interface UnnumberedWrites extends Statements {
-  /** Runs all parts and returns the rows of `result`. Each part sees the state before, or after the parts before it. */
+  /**
+   * Runs all parts and returns the rows of `result`. Each part sees the state before, or after the parts
+   * before it.
+   */
   modify(parts: readonly Part[], result: string, values: Values): Promise<Row[]>
   /** {@link all} without an effect on the health of the store. */
   unobserved(statement: string, values: Values): Promise<void>
@@ -44,8 +48,8 @@ export interface Database {
   readonly unnumbered: UnnumberedWrites
 
   /**
-   * Runs a transaction that excludes all other numbered writes from its start. It commits before the call expires, or
-   * rejects; a refusal rolls back.
+   * Runs a transaction that excludes all other numbered writes from its start. It commits before the call
+   * expires, or rejects; a refusal rolls back.
    *
    * @param author of a write that the audit records; null for others
    * @param work gets the author with text that can be stored

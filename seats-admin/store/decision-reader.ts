@@ -1,6 +1,6 @@
 /**
- * Point reads of the data plane, and readings of the change feed. Each point read is one statement that also reads the
- * counter, so that value and position are of one snapshot.
+ * Point reads of the data plane, and readings of the change feed. Each point read is one statement that also
+ * reads the counter, so that value and position are of one snapshot.
  */
 
 import type { ChangeReader } from '../model/change.ts'
@@ -53,7 +53,10 @@ export function decisionReader({
     return asOf(await reads.get(statement, values), toValue)
   }
 
-  /** Of a large Seat only what the question asks: the database restricts it, or the row is restricted here. */
+  /**
+   * Reads only what the question needs of a large Seat: the database restricts it, or the row is restricted
+   * here.
+   */
   async function grant<V>(
     statement: string,
     values: Values,
@@ -74,12 +77,14 @@ function byId(tenant: string, id: string) {
 }
 
 /**
- * Bytes of `spaces` and `permissions` up to which a decision reads the complete Seat, about 150 permissions. Of a larger
- * Seat the store returns only the requested space and permission, so that the cost of a decision is bounded.
+ * Bytes of `spaces` and `permissions` up to which a decision reads the complete Seat, about 150 permissions.
+ * Of a larger Seat the store returns only the requested space and permission, so that the cost of a decision
+ * is bounded.
  *
- * The limit of a Seat's size (`limits.seat_bytes`) is no such bound, because a key or a token may name 1,000 Seats. In
- * SQLite, reading a Seat of 60 KiB whole takes 2.3 ms of CPU time and 200 KB of memory; this takes 0.2 ms and next to none.
- * Whole, the Seats of one key would take 2.3 s and three times the memory of all tenants (`memory.seats`), at each request.
+ * The limit of a Seat's size (`limits.seat_bytes`) is no such bound, because a key or a token may name 1,000
+ * Seats. In SQLite, reading a Seat of 60 KiB whole takes 2.3 ms of CPU time and 200 KB of memory; this takes
+ * 0.2 ms and next to none. Whole, the Seats of one key would take 2.3 s and three times the memory of all
+ * tenants (`memory.seats`), at each request.
  */
 const COMPLETE_BYTES = 4096
 
@@ -105,8 +110,8 @@ function pointReads(dialect: Dialect) {
 }
 
 /**
- * `spaces` and `permissions` are JSON arrays of strings without escapes, so a quoted space or permission occurs in the text
- * only as an element.
+ * `spaces` and `permissions` are JSON arrays of strings without escapes, so a quoted space or permission
+ * occurs in the text only as an element.
  */
 function grantColumns({ position, narrowsInSql }: Dialect): string {
   if (!narrowsInSql) return 's.id, s.name, s.spaces, s.permissions'
@@ -126,7 +131,8 @@ function narrowed(row: Row | undefined, question: SeatQuestion): Row | undefined
   if (Buffer.byteLength(spaces) + Buffer.byteLength(permissions) <= COMPLETE_BYTES)
     return { ...row, complete: true }
   const { space, permission } = quoted(question)
-  // A search for `*` is about forty times as fast as one for `"*"`, which begins with the most frequent character.
+  // A search for `*` is about forty times as fast as one for `"*"`, which begins with the most frequent
+  // character.
   const every = permissions.includes(EVERY_PERMISSION) && permissions.includes(EVERY)
   const held = every ? EVERY : permissions.includes(permission) ? permission : null
   return {
@@ -140,7 +146,10 @@ function narrowed(row: Row | undefined, question: SeatQuestion): Row | undefined
 /** `*` as an element. */
 export const EVERY = `"${EVERY_PERMISSION}"`
 
-/** The parameters of the statements. Invalid spaces and permissions are replaced: they could match across elements. */
+/**
+ * The parameters of the statements. Invalid spaces and permissions are replaced: they could match across
+ * elements.
+ */
 export function quoted({ space, permission }: SeatQuestion): { space: string; permission: string } {
   return {
     space: isSpaceId(space) ? `"${space}"` : NO_MATCH,
@@ -157,7 +166,7 @@ export function asOf<V>(reading: Row | undefined, valueOf: (row: Row) => V): AsO
   return { seq: integer(row, 'seq'), mark: integer(row, 'mark'), value: valueOf(row) }
 }
 
-/** Of the outer joins of the statements: no row of the table has the id or name. */
+/** The value of an outer join; null: no row of the table has the id or name. */
 function orNull<V>(valueOf: (row: Row) => V) {
   return (row: Row): V | null => (row.id === null ? null : valueOf(row))
 }

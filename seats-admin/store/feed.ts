@@ -7,8 +7,8 @@ import { counterRow, integer, type Row, text } from './rows.ts'
 /** Changes retained. A reader that is further behind clears its memory. */
 export const MAX_RETAINED = 10_000
 /**
- * Changes of one reading. A reader that is further behind clears its memory, and makes decisions in progress again: a flood of another
- * tenant's writes should not get there within a quarter of a second.
+ * Changes of one reading. A reader that is further behind clears its memory, and makes decisions in progress
+ * again: a flood of another tenant's writes should not get there within a quarter of a second.
  */
 const MAX_CHANGES = 5000
 

@@ -19,7 +19,10 @@ import type { Transaction } from './transaction.ts'
 
 const { find, use, end } = sessionQueries
 
-/** Excludes numbered writes only to end a family: a request without a secret of the family never gets that far. */
+/**
+ * Excludes numbered writes only to end a family: a request without a secret of the family never gets that
+ * far.
+ */
 export function handleRotation(database: Database): Pick<SessionStore, 'rotate'> {
   return {
     async rotate(author, id, proof, next) {

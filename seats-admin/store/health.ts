@@ -1,6 +1,6 @@
 /**
- * The health of the store as observed by the calls of this process, by kind of work. Only faults of the store count, such
- * as a corrupt page or a full disk, not errors that a caller's value causes.
+ * The health of the store as observed by the calls of this process, by kind of work. Only faults of the store
+ * count, such as a corrupt page or a full disk, not errors that a caller's value causes.
  */
 
 import { setTimeout } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { type StoreFault, StoreUnavailable } from './unavailable.ts'
 /** `reads`: point reads of decisions. `lists`: reads of administration. */
 export type Work = 'reads' | 'lists' | 'writes'
 
-/** Null: no known fault. */
+/** The fault of each kind of work; null: none is known. */
 export type HealthState = Readonly<Record<Work, StoreFault | null>>
 
 /** Milliseconds between retries of failed calls. */
@@ -27,7 +27,7 @@ const FAULTS_OF_REACHING: ReadonlySet<StoreFault> = new Set([
 
 interface Suspect {
   readonly call: () => Promise<unknown>
-  /** Null until the call has failed a second time. */
+  /** The fault of the call; null until it has failed a second time. */
   fault: StoreFault | null
 }
 

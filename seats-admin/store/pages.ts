@@ -12,8 +12,8 @@ export function listing<V>(data: V[], next: string | null): Listing<V> {
 }
 
 /**
- * The condition that the caller may see Seat `s`. The store evaluates it, so that an invisible Seat and a missing one differ
- * neither in the response nor in the work.
+ * The condition that the caller may see Seat `s`. The store evaluates it, so that an invisible Seat and a
+ * missing one differ neither in the response nor in the work.
  */
 export function seatIsVisible({ spacesColumn }: Dialect): string {
   return `(:admin = 1 OR ${spacesColumn} = :spaces)`
@@ -29,8 +29,8 @@ export function seatById(dialect: Dialect): string {
 }
 
 /**
- * The API keys visible outside the admin space: keys with Seats, all of them of exactly this space. The index finds the
- * Seats of the space; reading the `spaces` of other Seats could take a megabyte each.
+ * The API keys visible outside the admin space: keys with Seats, all of them of exactly this space. The index
+ * finds the Seats of the space; reading the `spaces` of other Seats could take a megabyte each.
  */
 export function apiKeyOfSpaces({ spacesColumn }: Dialect): string {
   const seatOfSpaces = `s.tenant = :tenant AND ${spacesColumn} = :spaces`

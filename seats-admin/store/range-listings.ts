@@ -1,8 +1,8 @@
 /**
  * Listings that examine a range in each call: their statements, parameters and rows.
  *
- * Permissions have no index: it would cost each write, and the whole texts must be searched anyway. A call searches a bounded
- * range of records instead, so that it ends before its deadline however many there are.
+ * Permissions have no index: it would cost each write, and the whole texts must be searched anyway. A call
+ * searches a bounded range of records instead, so that it ends before its deadline however many there are.
  */
 
 import { isPermission } from '../model/permission.ts'
@@ -14,7 +14,10 @@ import { apiKeyColumns, type Dialect, integer, type Row, SEAT_COLUMNS, text, use
 import { isStorable, storableOrEmpty } from './storable-text.ts'
 import type { Grant, Listing, UserPage } from './store.ts'
 
-/** Seats of a range: about 20 ms in PostgreSQL and 30 ms in SQLite with 20 permissions each; 10 MB from a cold disk. */
+/**
+ * Seats of a range: about 20 ms in PostgreSQL and 30 ms in SQLite with 20 permissions each; 10 MB from a cold
+ * disk.
+ */
 const SEATS = 20_000
 /** Bytes of a Seat up to which it is searched before the others of its range are known. */
 const SMALL = 8192
@@ -22,10 +25,16 @@ const SMALL = 8192
 const RANGE_BYTES = 32 * 1024 * 1024
 const SEAT_BYTES = '(octet_length(s.spaces) + octet_length(s.permissions))'
 
-/** The end of a range: `bound`, or a text greater than any id and any `sub`, which has at most 255 UTF-16 units. */
+/**
+ * The end of a range: `bound`, or a text greater than any id and any `sub`, which has at most 255 UTF-16
+ * units.
+ */
 const RANGE_END = `coalesce((SELECT b.id FROM bound b), '${'\u{10ffff}'.repeat(128)}')`
 
-/** The parameters of {@link grants}; null if there is no grant, or nothing can grant. Quoted texts occur in the lists only as elements. */
+/**
+ * The parameters of {@link grants}; null if there is no grant, or nothing can grant. Quoted texts occur in
+ * the lists only as elements.
+ */
 function grantValues(grant: Grant | null): { permission: string; space: string } | null {
   if (grant === null) return null
   const { permission, space } = grant
@@ -35,9 +44,9 @@ function grantValues(grant: Grant | null): { permission: string; space: string }
 }
 
 /**
- * `candidates` are the Seats of the range that grant, and the large ones, which are searched only as far as `examined`
- * reaches. Only ids and sizes are collected: a row may take a megabyte. Lookups by id are scalar subqueries: a join could
- * search every Seat for each one.
+ * `candidates` are the Seats of the range that grant, and the large ones, which are searched only as far as
+ * `examined` reaches. Only ids and sizes are collected: a row may take a megabyte. Lookups by id are scalar
+ * subqueries: a join could search every Seat for each one.
  */
 function seatsGranting(dialect: Dialect): string {
   const listed = 's.tenant = :tenant AND s.id > :after'
@@ -63,7 +72,9 @@ function seatsGranting(dialect: Dialect): string {
       LEFT JOIN seats s ON s.tenant = :tenant AND s.id = h.id ORDER BY h.id`
 }
 
-/** The first of the range. Seats with `*` have an index: to search all for it would take a fifth of the time. */
+/**
+ * The first of the range. Seats with `*` have an index: to search all for it would take a fifth of the time.
+ */
 function candidates(dialect: Dialect, range: string): string {
   const first = (seats: string, condition: string) =>
     `SELECT s.id, ${SEAT_BYTES} AS size FROM ${seats} WHERE ${range} AND ${condition} ORDER BY s.id LIMIT :rows`
@@ -76,7 +87,9 @@ function candidates(dialect: Dialect, range: string): string {
   return `SELECT * FROM (${named}) n UNION SELECT * FROM (${every}) e ORDER BY id LIMIT :rows`
 }
 
-/** The condition that Seat `s` grants `:permission` in `:space`. The list of spaces is mostly the shorter one. */
+/**
+ * The condition that Seat `s` grants `:permission` in `:space`. The list of spaces is mostly the shorter one.
+ */
 function grants(dialect: Dialect): string {
   return `(${inSpace(dialect)} AND (${holdsNamed(dialect)} OR ${holdsEvery(dialect)}))`
 }
@@ -146,8 +159,9 @@ function lower(query: string): string {
 }
 
 /**
- * The page of rows with a range: at least one, with `id` null where no item is left. `held` counts the items before the
- * page was cut, `scanned` is the end of the range; null at the end of all. No rows if nothing can be listed.
+ * The page of rows with a range: at least one, with `id` null where no item is left. `held` counts the items
+ * before the page was cut, `scanned` is the end of the range; null at the end of all. No rows if nothing can
+ * be listed.
  */
 export function rangeListing<V>(rows: readonly Row[], toValue: (row: Row) => V): Listing<V> {
   const [first] = rows
@@ -159,16 +173,16 @@ export function rangeListing<V>(rows: readonly Row[], toValue: (row: Row) => V):
   return listing(items.map(toValue), first.scanned === null ? null : text(first, 'scanned'))
 }
 
-/** Keys or users of a range. */
+/** The number of keys or users of a range. */
 const HOLDERS = 2000
 /**
- * Their Seats, more than one key or user has. Each is looked up by its id: from a cold disk 10,000 take longer than a call
- * may.
+ * The number of their Seats, more than one key or user has. Each is looked up by its id: from a cold disk
+ * 10,000 take longer than a call may.
  */
 const HELD_SEATS = 3000
 
 interface Holders {
-  /** A table with its alias, and its column of ids, of which `:after` is one. */
+  /** The table with its alias, and its column of ids, such as `:after`. */
   readonly table: string
   readonly id: string
   /** A condition on its rows. */
@@ -226,8 +240,8 @@ function matchesText({ position }: Dialect): string {
 }
 
 /**
- * `examined` has whole keys or users. Each Seat is searched once, however many have it. Lookups by id are scalar
- * subqueries, which PostgreSQL never turns into scans of the whole table.
+ * `examined` has whole keys or users. Each Seat is searched once, however many have it. Lookups by id are
+ * scalar subqueries, which PostgreSQL never turns into scans of the whole table.
  */
 function holders(dialect: Dialect, of: Holders): string {
   const { table, id } = of

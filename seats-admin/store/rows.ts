@@ -9,7 +9,7 @@ import type { User } from '../model/user.ts'
 /** A row that matches the schema. PostgreSQL's bigint is converted to a number. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** Their types by name. */
+/** The types of columns by name. */
 export type Columns<N extends string = string> = Readonly<Record<N, 'text' | 'bigint' | 'boolean'>>
 
 /** The differences between SQLite and PostgreSQL. */
@@ -29,17 +29,20 @@ export interface Dialect {
   /** The table `name` of the objects of the JSON array in a parameter. */
   records(parameter: string, name: string, columns: Columns): string
   /**
-   * The statement of a page (`Lists.page`) of these rows, which have an `id`. A server ends it by the size of the preceding
-   * rows, so that it never sends a page of only large ones.
+   * The statement of a page (`Lists.page`) of these rows, which have an `id`. A server ends it by the size of
+   * the preceding rows, so that it never sends a page of only large ones.
    *
    * @param large the columns that may be large
    */
   page(rows: string, large: readonly string[], order: 'ASC' | 'DESC'): string
-  /** Behind a query: locks the rows until the end of the transaction. */
+  /** The end of a query that locks its rows until the end of the transaction. */
   readonly forUpdate: string
-  /** {@link forUpdate}, of the rows that no other transaction has locked. */
+  /** The same as {@link forUpdate}, for the rows that no other transaction has locked. */
   readonly skipLocked: string
-  /** A query for the `name` of a running instance of a version without blocks; null: no other version can be running. */
+  /**
+   * A query for the `name` of a running instance of a version without blocks; null: no other version can be
+   * running.
+   */
   readonly instanceWithoutBlocks: string | null
   /** The time of the store in ms since the epoch. */
   readonly clock: string
@@ -63,8 +66,8 @@ export const SEAT_COLUMNS =
   's.id, s.tenant, s.name, s.version, s.spaces, s.permissions, s.member_count, s.created_by, s.created_at, s.updated_by, s.updated_at'
 
 /**
- * The condition that a Seat may administrate a tenant if it has the admin space. `permissions` is a JSON array of strings
- * without escapes, so a quoted permission occurs in the text only as an element.
+ * The condition that a Seat may administrate a tenant if it has the admin space. `permissions` is a JSON
+ * array of strings without escapes, so a quoted permission occurs in the text only as an element.
  */
 export function administrating({ position }: Pick<Dialect, 'position'>): string {
   const holds = (permission: string) => `${position('permissions', `'"${permission}"'`)} > 0`

@@ -7,11 +7,12 @@ const NAMED = 3
 const TABLE = 'table '
 
 /**
- * A restore that ended early leaves a store without some of its tables or columns. Further parts, such as the tables of a
- * replicator, are no fault.
+ * A restore that ended early leaves a store without some of its tables or columns. Further parts, such as the
+ * tables of a replicator, are no fault.
  *
  * @param version of the store
- * @param made the kind and name of each part that the migrations up to that version make, such as `column seats.name`
+ * @param made the kind and name of each part that the migrations up to that version make, such as `column
+ *   seats.name`
  * @param parts those that the store has
  * @throws when one is missing
  */

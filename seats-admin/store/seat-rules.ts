@@ -40,8 +40,8 @@ export function refuseChange(writer: Writer, seat: StoredSeat): AdminRefusal | n
 }
 
 /**
- * Whether the write takes the administration of the tenant from this Seat. Another Seat must administrate it then. Outside
- * the admin space such Seats can't be written.
+ * Whether the write takes the administration of the tenant from this Seat. Another Seat must administrate it
+ * then. Outside the admin space such Seats can't be written.
  *
  * @param after null for a deletion
  */

@@ -1,6 +1,6 @@
 /**
- * Writes to Seats, each in its own transaction. Their statements do not find invisible Seats, so that they differ from missing
- * ones neither in the response nor in the work.
+ * Writes to Seats, each in its own transaction. Their statements do not find invisible Seats, so that they
+ * differ from missing ones neither in the response nor in the work.
  */
 
 import {
@@ -122,8 +122,8 @@ class SeatWrite {
   }
 
   /**
-   * @returns null if the name is free. A caller who may not see the Seat with the name gets the general refusal, which does
-   * not reveal that the Seat exists.
+   * @returns null if the name is free. A caller who may not see the Seat with the name gets the general
+   *   refusal, which does not reveal that the Seat exists.
    */
   async #refuseTaken(name: string): Promise<AdminRefusal | null> {
     const { tenant, scope } = this.#writer
@@ -147,10 +147,11 @@ class SeatWrite {
 }
 
 /**
- * The parameters of {@link giveUpNames}; a name of null is left out. The time is in whole seconds by the writer's clock. A
- * given-up name keeps this mark for good, so that a later Seat of the same name grants nothing to tokens issued before. The
- * wait for the lock is included, because the old Seat existed until then. The stored mark is the later of this and the store's
- * own time, so that neither clock alone can set it too early.
+ * The parameters of {@link giveUpNames}; a name of null is left out. The time is in whole seconds by the
+ * writer's clock. A given-up name keeps this mark for good, so that a later Seat of the same name grants
+ * nothing to tokens issued before. The wait for the lock is included, because the old Seat existed until
+ * then. The stored mark is the later of this and the store's own time, so that neither clock alone can set it
+ * too early.
  */
 export function givingUp({ elapsed }: Transaction, { now }: Writer, names: readonly (string | null)[]) {
   return {
@@ -200,8 +201,8 @@ export function seatRow({ id, name, version, spaces, permissions }: StoredSeat) 
 }
 
 /**
- * Finds another Seat that administrates the tenant. The index finds Seats with only the admin space; Seats with further
- * spaces are scanned only if there is none.
+ * Finds another Seat that administrates the tenant. The index finds Seats with only the admin space; Seats
+ * with further spaces are scanned only if there is none.
  */
 function administratorBeside({ administrators, position, spacesColumn }: Dialect): string {
   const column = spacesColumn.replace(/^s\./, '')

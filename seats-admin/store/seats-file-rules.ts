@@ -32,7 +32,7 @@ export const MAX_UNNAMED = 20
 
 /** What a store has of the Seats that are named. */
 export interface SeatsReading {
-  /** Visible ones: of every `name` and `was`, and with `prune` all others too. */
+  /** The visible Seats of every `name` and `was`, and with `prune` all others. */
   readonly seats: readonly ListedSeat[]
   /** Names of Seats that the caller may not see. */
   readonly hidden: ReadonlySet<string>

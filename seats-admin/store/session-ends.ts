@@ -1,4 +1,6 @@
-/** The ends of sessions: by their users, by administrators and by logouts at the provider, of which there are records. */
+/**
+ * The ends of sessions: by their users, by administrators and by logouts at the provider, which are recorded.
+ */
 
 import type { Committed } from '../model/change.ts'
 import { sessionNotFound } from '../model/refusal.ts'

@@ -1,6 +1,6 @@
 /**
- * Statements of sessions and of logouts at the provider, their parameters and rows, and the rules of refresh handles. Each
- * statement that writes checks and writes atomically.
+ * Statements of sessions and of logouts at the provider, their parameters and rows, and the rules of refresh
+ * handles. Each statement that writes checks and writes atomically.
  */
 
 import type { Change, Committed } from '../model/change.ts'
@@ -31,8 +31,8 @@ const THIS = 'tenant = :tenant AND id = :id'
 
 export const sessionQueries = {
   /**
-   * May be repeated after a lost response: equal secrets mean the same session. Returns no row when another session has
-   * the id.
+   * May be repeated after a lost response: equal secrets mean the same session. Returns no row when another
+   * session has the id.
    */
   create: `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
       hash_perm, issued_at, renew_at, expires_at, ended_at, sealed, provider_session, created_at)
@@ -46,7 +46,9 @@ export const sessionQueries = {
 
   find: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE ${THIS}`,
 
-  /** Consumes a handle. If the row already has `next`, a repeated call succeeds: its first response was lost. */
+  /**
+   * Consumes a handle. If the row already has `next`, a repeated call succeeds: its first response was lost.
+   */
   use: `UPDATE sessions SET handle_hash = :next
     WHERE ${THIS} AND family_hash = :family AND handle_hash IN (:handle, :next)
       AND ended_at IS NULL AND expires_at > :now
@@ -220,8 +222,9 @@ export function renewalValues({ email, name, hashPerm, issuedAt, renewAt, sealed
 }
 
 /**
- * Values of the identity provider are stored as JSON, which escapes unusual characters: PostgreSQL's text can't hold U+0000
- * and lone surrogates, and SQLite changes the latter. Different users thus always have different values.
+ * Values of the identity provider are stored as JSON, which escapes unusual characters: PostgreSQL's text
+ * can't hold U+0000 and lone surrogates, and SQLite changes the latter. Different users thus always have
+ * different values.
  */
 function quoted(value: string | null): string | null {
   return value === null ? null : JSON.stringify(value)

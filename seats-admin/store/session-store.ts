@@ -1,9 +1,10 @@
 /**
- * Storage of browser sessions (with a cookie) and refresh families (with a rotating handle). `session-writer.ts`
- * implements it; `test/seats-admin/store/session-conformance.ts` specifies the behaviour.
+ * Storage of browser sessions (with a cookie) and refresh families (with a rotating handle).
+ * `session-writer.ts` implements it; `test/seats-admin/store/session-conformance.ts` specifies the behaviour.
  *
- * Every method rejects with StoreUnavailable when the store is unavailable. A write that rejects may have been committed;
- * callers must handle both. "Atomically" means one transaction, without other writes to the row between read and write.
+ * Every method rejects with StoreUnavailable when the store is unavailable. A write that rejects may have
+ * been committed; callers must handle both. "Atomically" means one transaction, without other writes to the
+ * row between read and write.
  */
 
 import type { Committed } from '../model/change.ts'
@@ -21,7 +22,7 @@ export interface StoredSession extends SessionRecord {
   readonly sealed: string
   /** SHA-256 that identifies the provider's own session; null when the provider names none. */
   readonly providerSession: Uint8Array | null
-  /** Null for a session from before this was recorded. */
+  /** The beginning; null for a session from before this was recorded. */
   readonly createdAt: number | null
 }
 
@@ -48,7 +49,8 @@ export interface HandleProof {
  * - `replayed`: a former handle of the family. The family was ended in the same transaction
  * - `expired`: the family has expired; nothing changed
  * - `ended`: the family was ended before; nothing changed
- * - `unknown`: no such family, or its secret is wrong; nothing changed, because only a holder of a handle may end it
+ * - `unknown`: no such family, or its secret is wrong; nothing changed, because only a holder of a handle may
+ *   end it
  */
 export type Rotation =
   | { readonly outcome: 'rotated'; readonly session: StoredSession }
@@ -59,7 +61,7 @@ export interface SessionPage {
   readonly limit: number
   /** The page contains ids greater than this one. */
   readonly after: string | null
-  /** Only sessions of this user; null: of all. */
+  /** The user of the sessions; null: all users. */
   readonly user: string | null
   /** Only sessions that have not expired by then, ms since the epoch. */
   readonly now: number
@@ -76,20 +78,21 @@ export interface SessionStore {
   sessionById(tenant: string, id: string): Promise<StoredSession | null>
 
   /**
-   * Consumes a refresh handle. Atomically: the row of (tenant, id) whose family hash is `proof.family` is looked at in
-   * this order — none: `unknown`; `endedAt` set: `ended`; `expiresAt <= now`: `expired`; its handle hash is not
-   * `proof.handle`: `endedAt` becomes `now` with a row in the feed and an entry in the audit, `replayed`; else its handle
-   * hash becomes `next`, `rotated` with the row as it now is. Of two concurrent uses of one handle exactly one is `rotated`;
-   * the other then finds another handle in the row, which is a replay, and ends the family.
+   * Consumes a refresh handle. Atomically: the row of (tenant, id) whose family hash is `proof.family` is
+   * looked at in this order — none: `unknown`; `endedAt` set: `ended`; `expiresAt <= now`: `expired`; its
+   * handle hash is not `proof.handle`: `endedAt` becomes `now` with a row in the feed and an entry in the
+   * audit, `replayed`; else its handle hash becomes `next`, `rotated` with the row as it now is. Of two
+   * concurrent uses of one handle exactly one is `rotated`; the other then finds another handle in the row,
+   * which is a replay, and ends the family.
    *
    * @param author for the audit of a replay; its `now` is the time
    */
   rotate(author: Writer, id: string, proof: HandleProof, next: Uint8Array): Promise<Rotation>
 
   /**
-   * Reverts a rotation after the provider was unavailable. Atomically: if the session is not ended and its handle hash is
-   * still `from`, the handle hash becomes `to`, any claim ends, and `sealed` is replaced unless null. For a browser session,
-   * which has no handle, both hashes are null. No row in the feed.
+   * Reverts a rotation after the provider was unavailable. Atomically: if the session is not ended and its
+   * handle hash is still `from`, the handle hash becomes `to`, any claim ends, and `sealed` is replaced
+   * unless null. For a browser session, which has no handle, both hashes are null. No row in the feed.
    *
    * @returns whether the condition held
    */
@@ -102,25 +105,26 @@ export interface SessionStore {
   ): Promise<boolean>
 
   /**
-   * Claims the renewal of a browser session for one instance: concurrent renewals would replay the provider's refresh
-   * token. Atomically: if the session is not ended, `expiresAt > now` and no claim lasts beyond `now`, the claim becomes
-   * `until`.
+   * Claims the renewal of a browser session for one instance: concurrent renewals would replay the provider's
+   * refresh token. Atomically: if the session is not ended, `expiresAt > now` and no claim lasts beyond
+   * `now`, the claim becomes `until`.
    *
    * @returns the row; null when the condition did not hold
    */
   claimRenewal(tenant: string, id: string, now: number, until: number): Promise<StoredSession | null>
 
   /**
-   * Writes the renewal and ends any claim. Atomically: if the session is not ended and its handle hash is `handle` (null
-   * for none). With a row in the feed.
+   * Writes the renewal and ends any claim. Atomically: if the session is not ended and its handle hash is
+   * `handle` (null for none). With a row in the feed.
    *
    * @returns null when the condition did not hold
    */
   renew(tenant: string, id: string, handle: Uint8Array | null, renewal: Renewal): Promise<Committed | null>
 
   /**
-   * Ends a session for its own user, with a row in the feed; the audit has no entry of that. An ended session keeps its time
-   * and is announced again. `sealed` becomes empty: the provider's tokens are not needed any more.
+   * Ends a session for its own user, with a row in the feed; the audit has no entry of that. An ended session
+   * keeps its time and is announced again. `sealed` becomes empty: the provider's tokens are not needed any
+   * more.
    *
    * @returns null for an unknown session
    */
@@ -134,38 +138,40 @@ export interface SessionStore {
   endByProvider(author: Writer, id: string): Promise<Committed | null>
 
   /**
-   * Ends at most `limit` sessions of the subject that are not ended, expired ones included, because a token may outlive
-   * its session by the leeway. As by {@link endByProvider}, with a row in the feed and an entry in the audit for each.
+   * Ends at most `limit` sessions of the subject that are not ended, expired ones included, because a token
+   * may outlive its session by the leeway. As by {@link endByProvider}, with a row in the feed and an entry
+   * in the audit for each.
    *
-   * @returns the sessions, in order of their ids. Without sessions, it has no changes and the number of the newest commit: the
-   *   ends of earlier ones may not be known everywhere yet.
+   * @returns the sessions, in order of their ids. Without sessions, it has no changes and the number of the
+   *   newest commit: the ends of earlier ones may not be known everywhere yet.
    */
   endSome(author: Writer, subject: LogoutSubject, limit: number): Promise<Written<ListedSession[]>>
 
   /**
-   * Records a logout at the provider by a digest of its subject, for {@link loggedOutSince}. The latest time counts. It is
-   * durable before `endSome` is called: a session that `endSome` does not see was then created by a sign-in that sees the
-   * record.
+   * Records a logout at the provider by a digest of its subject, for {@link loggedOutSince}. The latest time
+   * counts. It is durable before `endSome` is called: a session that `endSome` does not see was then created
+   * by a sign-in that sees the record.
    */
   recordLogout(tenant: string, digest: Uint8Array, at: number): Promise<void>
 
   /**
-   * Whether a record of the digest, of {@link recordLogout} or {@link recordToken}, is not older than `since`.
+   * Whether a record of the digest, of {@link recordLogout} or {@link recordToken}, is not older than
+   * `since`.
    *
    * @param or another digest, for which the same is asked
    */
   loggedOutSince(tenant: string, logout: LogoutSince, or?: LogoutSince | null): Promise<boolean>
 
   /**
-   * Records the digest of a used logout token. Of all calls for one digest exactly one resolves with true; a call whose
-   * first response was lost may resolve with false.
+   * Records the digest of a used logout token. Of all calls for one digest exactly one resolves with true; a
+   * call whose first response was lost may resolve with false.
    */
   recordToken(tenant: string, digest: Uint8Array, at: number): Promise<boolean>
 
   /**
-   * Deletes at most `limit` sessions with `expiresAt` before `before`, of all tenants, and records of logouts from before
-   * then. Ended sessions stay until then, so
-   * that their cookies and handles are reported as ended. No row in the feed, because expired sessions are not valid.
+   * Deletes at most `limit` sessions with `expiresAt` before `before`, of all tenants, and records of logouts
+   * from before then. Ended sessions stay until then, so that their cookies and handles are reported as
+   * ended. No row in the feed, because expired sessions are not valid.
    *
    * @returns the number of deleted sessions
    */

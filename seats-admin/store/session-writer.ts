@@ -1,12 +1,12 @@
 /**
  * Writes to sign-in sessions.
  *
- * A write without a row in the feed is one statement, which in PostgreSQL locks its row alone, so that writes to Seats never
- * wait for sign-ins. A write with a row in the feed excludes the other numbered writes first, then locks the row, and then
- * reads it. No transaction waits for the former while it holds the row.
+ * A write without a row in the feed is one statement, which in PostgreSQL locks its row alone, so that writes
+ * to Seats never wait for sign-ins. A write with a row in the feed excludes the other numbered writes first,
+ * then locks the row, and then reads it. No transaction waits for the former while it holds the row.
  *
- * A statement may be repeated after a lost response. `create` and `rotate` recognize their own first execution; the others
- * then change nothing.
+ * A statement may be repeated after a lost response. `create` and `rotate` recognize their own first
+ * execution; the others then change nothing.
  */
 
 import type { Database } from './database.ts'

@@ -2,9 +2,9 @@
 
 /** The parts in which the databases differ. */
 export interface SchemaDialect {
-  /** Compared bytewise, independent of the database's collation. */
+  /** Text, compared bytewise, independent of the database's collation. */
   readonly text: string
-  /** 64 bits. */
+  /** An integer of 64 bits. */
   readonly integer: string
   readonly bytes: string
   /** Options of a table, and of one that is read by its key alone. */
@@ -16,8 +16,8 @@ export interface SchemaDialect {
 export function sharedMigrations({ text, integer, bytes, end, byKey, position }: SchemaDialect) {
   return {
     /**
-     * Browser sessions (with a cookie) and refresh families (with a handle). `sub`, `email` and `name` are JSON strings.
-     * `claimed_until` is 0 without a pending renewal. `issued_at` is in whole seconds.
+     * Browser sessions (with a cookie) and refresh families (with a handle). `sub`, `email` and `name` are
+     * JSON strings. `claimed_until` is 0 without a pending renewal. `issued_at` is in whole seconds.
      */
     sessions: `
 CREATE TABLE sessions (
@@ -60,8 +60,9 @@ CREATE TABLE blocks (
 `,
 
     /**
-     * The users who have signed in. In PostgreSQL, earlier ones appear with their next sign-in, because `members` has only a digest of
-     * `sub`, which is at most 765 bytes here. `last_sign_in` is in ms since the epoch.
+     * The users who have signed in. In PostgreSQL, earlier ones appear with their next sign-in, because
+     * `members` has only a digest of `sub`, which is at most 765 bytes here. `last_sign_in` is in ms since
+     * the epoch.
      */
     users: `
 CREATE TABLE users (
@@ -75,8 +76,9 @@ CREATE TABLE users (
 `,
 
     /**
-     * Sessions by user and by the provider's session, for administration and for logouts at the provider. `provider_logouts`
-     * has digests of what was logged out and of used logout tokens, each with the time of its record.
+     * Sessions by user and by the provider's session, for administration and for logouts at the provider.
+     * `provider_logouts` has digests of what was logged out and of used logout tokens, each with the time of
+     * its record.
      */
     logouts: `
 CREATE INDEX sessions_of_user ON sessions (tenant, sub, id) WHERE ended_at IS NULL;
@@ -92,8 +94,9 @@ CREATE INDEX provider_logouts_by_time ON provider_logouts (at);
 `,
 
     /**
-     * The audit: an entry for each change, chained by hashes in a chain for each tenant. `audit_heads` has the newest entry of
-     * each chain, `audit_starts` the oldest one kept, once retention has deleted any: a cut at either end is found.
+     * The audit: an entry for each change, chained by hashes in a chain for each tenant. `audit_heads` has
+     * the newest entry of each chain, `audit_starts` the oldest one kept, once retention has deleted any: a
+     * cut at either end is found.
      */
     audit: `
 CREATE TABLE audit (

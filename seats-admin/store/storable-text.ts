@@ -1,4 +1,7 @@
-/** Text that both stores hold unchanged: PostgreSQL has neither U+0000 nor lone surrogates, and SQLite changes the latter. */
+/**
+ * Text that both stores hold unchanged: PostgreSQL has neither U+0000 nor lone surrogates, and SQLite changes
+ * the latter.
+ */
 
 import { inputInvalid } from '../model/refusal.ts'
 import type { Writer } from './writer.ts'
@@ -12,7 +15,9 @@ export function storableOrEmpty(text: string): string {
   return isStorable(text) ? text : ''
 }
 
-/** For display texts and canonical JSON, which can't hold these characters either: replaces them by U+FFFD. */
+/**
+ * For display texts and canonical JSON, which can't hold these characters either: replaces them by U+FFFD.
+ */
 export function replaceUnstorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }

@@ -1,10 +1,10 @@
 /**
- * The interfaces of the store: point reads of the data plane, the change feed, administration, the registry of a fleet.
- * `store-methods.ts` implements them for SQLite and PostgreSQL; the conformance suite in `test/seats-admin/store/` specifies the
- * behaviour.
+ * The interfaces of the store: point reads of the data plane, the change feed, administration, the registry
+ * of a fleet. `store-methods.ts` implements them for SQLite and PostgreSQL; the conformance suite in
+ * `test/seats-admin/store/` specifies the behaviour.
  *
- * Every method rejects with {@link StoreUnavailable} when the store is unavailable or does not respond in time. A write
- * that rejects may have been committed; the change feed shows it.
+ * Every method rejects with {@link StoreUnavailable} when the store is unavailable or does not respond in
+ * time. A write that rejects may have been committed; the change feed shows it.
  */
 
 import type { Block } from '../model/block.ts'
@@ -46,8 +46,9 @@ export interface Page {
   /** The page contains only items visible in this scope. */
   readonly scope: Scope
   /**
-   * The page contains only what grants this. Outside the admin space that is what grants it in the scope's space, also Seats
-   * that list other spaces too, and API keys and users with one of these: the caller shows that space alone.
+   * The page contains only what grants this. Outside the admin space that is what grants it in the scope's
+   * space, also Seats that list other spaces too, and API keys and users with one of these: the caller shows
+   * that space alone.
    */
   readonly grant?: Grant | null
 }
@@ -61,15 +62,15 @@ export interface UserPage extends Page {
 /** The permission `*` is held through `*` only. An invalid permission or space is granted by nothing. */
 export interface Grant {
   readonly permission: string
-  /** Null: in any space. A Seat without spaces grants nothing. */
+  /** The space; null: any space. A Seat without spaces grants nothing. */
   readonly space: string | null
   /** ms since the epoch. API keys that have expired by then grant nothing. */
   readonly now: number
 }
 
 /**
- * With {@link Page.grant}, and of users, a call examines a bounded number of records: its page may be short, or even empty, although more
- * follow. Readers continue at `next` until it is null.
+ * With {@link Page.grant}, and of users, a call examines a bounded number of records: its page may be short,
+ * or even empty, although more follow. Readers continue at `next` until it is null.
  */
 export interface Listing<V> {
   readonly data: V[]
@@ -96,20 +97,25 @@ export interface AdminStore {
     patch: Partial<SeatInput>,
   ): Promise<AdministrativeWrite<StoredSeat> | AdminRefusal>
   deleteSeat(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
-  /** What {@link applySeats} would do now, by the rights of a reader. Not one snapshot: a saved plan names the versions. */
+  /**
+   * What {@link applySeats} would do now, by the rights of a reader. Not one snapshot: a saved plan names the
+   * versions.
+   */
   planSeats(reader: SeatsReader, wanted: WantedSeats): Promise<SeatsPlan | AdminRefusal>
   /** Users and API keys that a Seat has, as a plan has them; none where it is not visible. */
   seatHolders(reader: SeatsReader, id: string): Promise<SeatHolders>
   /**
-   * Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates the tenant. Of more
-   * blocks than are read as a whole none counts: the answer may be yes then where it is no, and not the other way round.
+   * Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates
+   * the tenant. Of more blocks than are read as a whole none counts: the answer may be yes then where it is
+   * no, and not the other way round.
    */
   isAdministered(tenant: string, administration: Administration): Promise<boolean>
   /**
-   * Makes the Seats what is wanted: all changes or none, in one transaction. Rights, names and the last administrator are
-   * checked as by single writes, the latter on the state after all changes.
+   * Makes the Seats what is wanted: all changes or none, in one transaction. Rights, names and the last
+   * administrator are checked as by single writes, the latter on the state after all changes.
    *
-   * @param versions of a plan: refused unless exactly its changes are due, at these versions; null: whatever is due
+   * @param versions of a plan: refused unless exactly its changes are due, at these versions; null: whatever
+   *   is due
    */
   applySeats(
     writer: Writer,
@@ -117,7 +123,10 @@ export interface AdminStore {
     versions: SeatVersions | null,
   ): Promise<AppliedSeats | AdminRefusal>
   readSeat(tenant: string, id: string, scope: Scope): Promise<StoredSeat | AdminRefusal>
-  /** With a grant, `permissions` is `["*"]` if the Seat holds that, else the granted permission alone: rows stay small. */
+  /**
+   * With a grant, `permissions` is `["*"]` if the Seat holds that, else the granted permission alone: rows
+   * stay small.
+   */
   listSeats(tenant: string, page: Page): Promise<Listing<ListedSeat>>
 
   /** The store generates the key's text, returns it only here, and stores only its hash. */
@@ -131,14 +140,14 @@ export interface AdminStore {
   /** With a grant, only keys neither revoked nor expired, and `seats` has only the Seats that grant it. */
   listApiKeys(tenant: string, page: Page): Promise<Listing<ApiKey>>
   /**
-   * Records uses of keys, for `lastUsedAt`, in one statement. A time never moves back; unknown keys are ignored. No row in
-   * the feed, because no decision depends on it.
+   * Records uses of keys, for `lastUsedAt`, in one statement. A time never moves back; unknown keys are
+   * ignored. No row in the feed, because no decision depends on it.
    */
   recordKeyUse(uses: readonly KeyUse[]): Promise<void>
 
   /**
-   * Creates the Seat unless it exists as given, and the API key with it. One entry in the audit, whose target is the Seat.
-   * Refused where another Seat has the name, unless it is to be restored.
+   * Creates the Seat unless it exists as given, and the API key with it. One entry in the audit, whose target
+   * is the Seat. Refused where another Seat has the name, unless it is to be restored.
    */
   bootstrap(writer: Writer, input: BootstrapInput): Promise<BootstrapResult | AdminRefusal>
 
@@ -157,15 +166,19 @@ export interface AdminStore {
   ): Promise<{ data: Block[]; hasMore: boolean }>
 
   /**
-   * Records a sign-in, or a refresh that looked the Seats up again: the user, and these Seats in place of earlier ones, also
-   * for `member_count`. In one transaction. Seats deleted meanwhile are skipped, and a late call changes neither email, name
-   * nor time. A user whose `sub` no sign-in accepts (`isStorableSub`) counts as a member and is not listed.
+   * Records a sign-in, or a refresh that looked the Seats up again: the user, and these Seats in place of
+   * earlier ones, also for `member_count`. In one transaction. Seats that were deleted since are skipped, and
+   * a late call changes neither email, name nor time. A user whose `sub` no sign-in accepts (`isStorableSub`)
+   * counts as a member and is not listed.
    */
   recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>
 
   /** Outside the admin space a user is visible through a visible Seat, and only such Seats are named. */
   readUser(tenant: string, sub: string, scope: Scope): Promise<User | null>
-  /** In byte order of `sub`, which is what `after` and `next` are. With a grant `seats` has only the Seats that grant it. */
+  /**
+   * In byte order of `sub`, which is what `after` and `next` are. With a grant `seats` has only the Seats
+   * that grant it.
+   */
   listUsers(tenant: string, page: UserPage): Promise<Listing<User>>
 }
 
@@ -177,7 +190,7 @@ export interface Administration {
   readonly now: number
   /** Ids of Seats that do not administrate, whatever they hold. */
   readonly without?: readonly string[]
-  /** Ids of Seats that do, whatever they hold. */
+  /** Ids of Seats that administrate, whatever they hold. */
   readonly also?: readonly string[]
   /** Ids of API keys that count as revoked. */
   readonly revoked?: readonly string[]
@@ -202,7 +215,7 @@ export interface ApiKeyInput {
 
 export interface BootstrapInput {
   readonly seat: SeatInput
-  /** Its name; null: no API key is created. */
+  /** The name of the API key; null: none is created. */
   readonly apiKey: string | null
   /** Gives another Seat of the name the spaces and permissions of `seat`. */
   readonly restores: boolean
@@ -213,22 +226,24 @@ export interface BootstrapResult {
   /** The Seat as it was; null: it was created. */
   readonly before: StoredSeat | null
   readonly apiKey: (ApiKey & { readonly key: string }) | null
-  /** Null: there was nothing to do. */
+  /** The position of the write; null: there was nothing to do. */
   readonly committed: Committed | null
 }
 
 /** Ownership of a store that serves one gateway at a time. */
 export interface Ownership {
-  /** False when another gateway owned the store before, or another process had it open: it may have a lease. */
+  /**
+   * False when another gateway owned the store before, or another process had it open: it may have a lease.
+   */
   readonly alone: boolean
   /** Resolves when another gateway becomes the owner. Then every call rejects. */
   readonly superseded: Promise<StoreUnavailable>
 }
 
 export interface Store extends SeatReader, ChangeReader, AdminStore {
-  /** Null for a store of one gateway. */
+  /** The registry of the fleet; null for a store of one gateway. */
   readonly registry: Registry | null
-  /** Null for a shared store, and for a store not opened by a gateway. */
+  /** The ownership; null for a shared store, and for a store that no gateway has opened. */
   readonly ownership: Ownership | null
   readonly sessions: SessionStore
   readonly audit: AuditStore

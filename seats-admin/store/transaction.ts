@@ -1,6 +1,6 @@
 /**
- * The transaction of a write: it numbers its changes, and continues the audit. Writes exclude each other from their start, so
- * that reads stay valid until the commit, and changes are numbered in commit order.
+ * The transaction of a write: it numbers its changes, and continues the audit. Writes exclude each other from
+ * their start, so that reads stay valid until the commit, and changes are numbered in commit order.
  */
 
 import type { Change, Committed, KeyAdministration } from '../model/change.ts'
@@ -95,8 +95,8 @@ export class Transaction {
   }
 
   /**
-   * In place of {@link commit}, for a write that finds nothing to do. The write that did it may not be known everywhere yet: it
-   * is announced up to here.
+   * The result of a write that finds nothing to do, in place of {@link commit}. The write that did it may not
+   * be known everywhere yet: it is announced up to here.
    */
   get unchanged(): Committed {
     return { seq: this.#seq, mark: this.#mark, changes: [] }
@@ -110,7 +110,7 @@ export class Transaction {
     return this.#database.get(statement, values)
   }
 
-  /** Of a write that numbers no change. @param parts as of {@link commit} */
+  /** Runs the parts of a write that numbers no change. @param parts as of {@link commit} */
   async modify(parts: readonly Part[], values: Values): Promise<void> {
     await this.#database.modify(parts, NOTHING, values)
   }
@@ -127,7 +127,8 @@ export class Transaction {
   }
 
   /**
-   * Runs the parts of the write, appends the recorded entries, and numbers and marks the changes. Once a transaction.
+   * Runs the parts of the write, appends the recorded entries, and numbers and marks the changes. Once a
+   * transaction.
    *
    * @param parts statements, each of which sees the state before, or after the parts before it
    */

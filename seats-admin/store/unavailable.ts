@@ -23,8 +23,8 @@ export class StoreUnavailable extends Error {
   /** Null when the call itself may be the cause, or the fault is reported otherwise. */
   readonly fault: StoreFault | null
   /**
-   * What a message to an operator depends on: an errno (`ECONNREFUSED`), a SQLSTATE (`28P01`), SQLite's name of a result
-   * code (`SQLITE_FULL`) or a {@link StoreCode}; null for other causes.
+   * What a message to an operator depends on: an errno (`ECONNREFUSED`), a SQLSTATE (`28P01`), SQLite's name
+   * of a result code (`SQLITE_FULL`) or a {@link StoreCode}; null for other causes.
    */
   readonly code: string | null
 

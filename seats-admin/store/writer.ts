@@ -5,7 +5,10 @@ import type { Committed, KeyAdministration } from '../model/change.ts'
 import type { IfMatch } from '../model/entity-tag.ts'
 import type { Scope } from '../model/scope.ts'
 
-/** What the audit says of an author beside the id. `name` is the user's email, or the provider's host; null where it is not known. */
+/**
+ * What the audit says of an author beside the id. `name` is the user's email, or the provider's host; null if
+ * it is not known.
+ */
 export interface Actor {
   readonly kind: ActorKind
   readonly name: string | null
@@ -16,15 +19,17 @@ export interface Writer {
   readonly tenant: string
   /** The token's `sub` or the API key's id: stored as created_by, updated_by. Of a provider: its issuer. */
   readonly by: string
-  /** For the audit; a command when absent. The name of an API key is looked up in the transaction. */
+  /**
+   * The author for the audit; a command if absent. The name of an API key is looked up in the transaction.
+   */
   readonly actor?: Actor
-  /** Absent for a command, and where no request caused the write. */
+  /** The id of the request; absent for a command, and if no request caused the write. */
   readonly requestId?: string
   readonly scope: Scope
   readonly now: number
-  /** Limit of a Seat's size in bytes; none when absent. See `seatSize`. */
+  /** Limit of a Seat's size in bytes; none if absent. See `seatSize`. */
   readonly seatBytes?: number
-  /** Checked in the transaction; none when absent. */
+  /** The condition that the transaction checks; none if absent. */
   readonly ifMatch?: IfMatch | null
 }
 

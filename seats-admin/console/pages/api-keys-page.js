@@ -80,7 +80,10 @@ export function ApiKeysPage() {
   `
 }
 
-/** @param {ApiKey} key @param {Readonly<Record<string, string>>} filter */
+/**
+ * @param {ApiKey} key
+ * @param {Readonly<Record<string, string>>} filter
+ */
 function isMatch(key, { name = '', seat = '', state = '' }) {
   return (
     (contains(key.name, name) || key.id === name.toUpperCase()) &&
@@ -158,7 +161,11 @@ function CreateDialog({ onClose, onCreated }) {
   <//>`
 }
 
-/** The only time that the key is shown: it is left only after a copy, or a second time. @param {{ of: CreatedApiKey, onClose: () => void }} props */
+/**
+ * The only time that the key is shown: it is left only after a copy, or a second time.
+ *
+ * @param {{ of: CreatedApiKey, onClose: () => void }} props
+ */
 function CreatedDialog({ of: created, onClose }) {
   const [isCopied, setCopied] = useState(false)
   const [isLeaving, setLeaving] = useState(false)

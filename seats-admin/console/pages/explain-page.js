@@ -24,7 +24,9 @@ import { useKnownSeats } from '../suggestions.js'
  *
  * @typedef {{ tenant: string, user: string, email: string | null }} Principal
  * @typedef {import('../answers.d.ts').ExplainedCaller} ExplainedCaller
- * @typedef {import('../answers.d.ts').DecisionRecord & { route: Route | null, principal: Principal | null, caller: ExplainedCaller }} DecisionRecord
+ * @typedef
+ *   {import('../answers.d.ts').DecisionRecord & { route: Route | null, principal: Principal | null, caller: ExplainedCaller }}
+ *   DecisionRecord
  */
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
@@ -44,7 +46,10 @@ const VERDICTS = {
   name_given_up: 'was given up after the token was issued',
 }
 
-/** @typedef {{ method: string, path: string, space: string, by: string, who: string, seats: string[] }} Question */
+/**
+ * @typedef {{ method: string, path: string, space: string, by: string, who: string, seats: string[] }}
+ *   Question
+ */
 
 /** @returns {Question} */
 function fromAddress() {
@@ -115,7 +120,7 @@ export function ExplainPage() {
     setQuery({ ...question, seats: seats.join('\n') })
     void ask(question)
   }
-  // Before the user changes the question: the answer would be that of the link.
+  // Before the user changes the question: the answer is for the question of the link.
   useLayoutEffect(() => {
     const isWhole = path !== '' && (who !== '' || by === 'seats' || by === 'none')
     if (isWhole) void ask(question)
@@ -163,7 +168,11 @@ export function ExplainPage() {
   `
 }
 
-/** Who asks, as the question names it. @param {{ of: Pick<DecisionRecord, 'code' | 'principal' | 'caller'> }} props */
+/**
+ * Who asks, as the question names it.
+ *
+ * @param {{ of: Pick<DecisionRecord, 'code' | 'principal' | 'caller'> }} props
+ */
 function Caller({ of: { code, principal, caller } }) {
   const { by, known } = caller
   if (known === null) return 'the request is decided without its credential.'

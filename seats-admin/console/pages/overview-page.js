@@ -1,4 +1,7 @@
-/** The overview: whether every instance is on the same state, when changes held, and what is decided as it happens. */
+/**
+ * The overview: whether every instance is on the same state, when changes held, and what is decided as it
+ * happens.
+ */
 
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { hrefOf } from '../address.js'
@@ -44,7 +47,10 @@ function Instances() {
   `
 }
 
-/** @param {{ fleet: Fleet, old: number | null }} props old: milliseconds since it was read, where a later reading has no answer */
+/**
+ * @param {{ fleet: Fleet, old: number | null }} props old: milliseconds since it was read, where a later
+ *   reading has no answer
+ */
 function FleetTable({ fleet: { data, redis = null }, old }) {
   const hashes = Map.groupBy(
     data.filter(({ hash }) => hash !== null),
@@ -106,7 +112,8 @@ function FeedAge({ age, old }) {
 /** @param {{ of: Fleet['changes'] }} props */
 function LastChanges({ of: changes }) {
   const newest = changes[0]?.seq ?? 0
-  // What changed has its name there. Without the right to it, the kinds are shown alone, and it is asked once.
+  // What changed has its name there. Without the right to it, the kinds are shown alone, and it is asked
+  // once.
   const isRefused = useRef(false)
   const audit = useLoaded(
     async (signal) => {
@@ -236,12 +243,19 @@ function Broken({ refusal, again }) {
   <//>`
 }
 
-/** @param {string | null} route its id @returns {string | null} */
+/**
+ * @param {string | null} route its id
+ * @returns {string | null}
+ */
 function routePath(route) {
   return route === null ? null : (route.split(' ')[1] ?? null)
 }
 
-/** @param {readonly Decision[]} decisions @param {(decision: Decision) => string} keyOf @returns {[string, number][]} the most frequent first */
+/**
+ * @param {readonly Decision[]} decisions
+ * @param {(decision: Decision) => string} keyOf
+ * @returns {[string, number][]} the most frequent first
+ */
 function countsOf(decisions, keyOf) {
   const counts = new Map()
   for (const each of decisions) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1)
@@ -335,7 +349,11 @@ function Bars({ label, rows }) {
   </figure>`
 }
 
-/** A number beside it says the same. @param {{ value: number, most: number }} props more than most is a fault */
+/**
+ * A number beside it says the same.
+ *
+ * @param {{ value: number, most: number }} props more than most is a fault
+ */
 function Meter({ value, most }) {
   return html`<svg
     viewBox="0 0 100 4"

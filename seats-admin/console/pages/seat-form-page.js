@@ -1,4 +1,4 @@
-/** Creating and editing a Seat: first the form, then whom the change touches, then the change. */
+/** Creating and editing a Seat: first the form, then what the change affects, then the change. */
 
 import { effect } from '@preact/signals'
 import { useLayoutEffect, useState } from 'preact/hooks'
@@ -17,7 +17,12 @@ import { spacesOf, useAskedPermissions, useKnownSeats } from '../suggestions.js'
 /** @typedef {import('../answers.d.ts').Seat} Seat */
 /** @typedef {import('../seat-review.js').Read} Read */
 
-/** What was typed and not saved, by form: it is there again when its page is opened again. In memory alone, until the sign-out. @type {Map<string, { base: Read | null, draft: Draft }>} */
+/**
+ * What was typed and not saved, by form: it is there again when its page is opened again. In memory alone,
+ * until the sign-out.
+ *
+ * @type {Map<string, { base: Read | null, draft: Draft }>}
+ */
 const kept = new Map()
 
 effect(() => {
@@ -34,7 +39,10 @@ function keyOf(form) {
   return JSON.stringify([tenant, space, form])
 }
 
-/** @param {string} form @param {{ base: Read | null, draft: Draft } | null} typed null: there is nothing to keep any more */
+/**
+ * @param {string} form
+ * @param {{ base: Read | null, draft: Draft } | null} typed null: there is nothing to keep any more
+ */
 function keepDraft(form, typed) {
   if (typed === null) kept.delete(keyOf(form))
   else kept.set(keyOf(form), typed)
@@ -60,7 +68,10 @@ export function EditSeatPage({ rest: [id = ''] }) {
   `
 }
 
-/** @param {Draft} a @param {Draft} b */
+/**
+ * @param {Draft} a
+ * @param {Draft} b
+ */
 function isSame(a, b) {
   const same = (/** @type {string[]} */ x, /** @type {string[]} */ y) =>
     x.length === y.length && x.every((each) => y.includes(each))
@@ -93,7 +104,10 @@ function useDraft(form, firstBase, first) {
   return { base, setBase, draft, setDraft, isChanged, isKept, startAgain, saved, setSaved }
 }
 
-/** @param {{ name: string, base: Read | null, first: Draft }} props name: of the form; base: null for a new Seat */
+/**
+ * @param {{ name: string, base: Read | null, first: Draft }} props name: of the form; base: null for a new
+ *   Seat
+ */
 function Form({ name: form, base: firstBase, first }) {
   const { base, setBase, draft, setDraft, isChanged, isKept, startAgain, saved, setSaved } = useDraft(
     form,
@@ -156,7 +170,10 @@ function SavedNotice({ seat }) {
     <p><a class="button primary" href=${hrefOf(['seats', seat.id])}>Show the Seat</a></p>`
 }
 
-/** @param {{ draft: Draft, onInput: (draft: Draft) => void, onSubmit: () => void, children?: any }} props children: its buttons */
+/**
+ * @param {{ draft: Draft, onInput: (draft: Draft) => void, onSubmit: () => void, children?: any }} props
+ *   children: its buttons
+ */
 function DraftForm({ draft, onInput, onSubmit, children }) {
   const [fault, setFault] = useState(/** @type {string | null} */ (null))
   const seats = useKnownSeats()

@@ -190,7 +190,7 @@ function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
   const isShown = useIsShown()
   const { busy, refusal, run } = useAction(async () => {
     await call('DELETE', `/v1/seats/${seat.id}`, { ifMatch: etag })
-    // The user may have gone elsewhere meanwhile.
+    // The user may have left the page.
     if (isShown.current) open(hrefOf(['seats']))
   })
   const isStale = refusal?.status === 412

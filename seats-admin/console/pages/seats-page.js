@@ -53,7 +53,10 @@ export function SeatsPage() {
   `
 }
 
-/** @param {ListedSeat} seat @param {import('../filters.js').Filter} filter */
+/**
+ * @param {ListedSeat} seat
+ * @param {import('../filters.js').Filter} filter
+ */
 function isMatch({ name, spaces, permissions }, filter) {
   return (
     contains(name, filter.name) &&

@@ -153,7 +153,11 @@ const ENDS = /** @type {const} */ ([
 ])
 const HOUR = 60 * 60_000
 
-/** @param {{ user: User, onClose: () => void, onDone: (warnings: import('../answers.d.ts').Warning[] | undefined) => void }} props */
+/**
+ * @param
+ *   {{ user: User, onClose: () => void, onDone: (warnings: import('../answers.d.ts').Warning[] | undefined) => void }}
+ *   props
+ */
 function BlockDialog({ user, onClose, onDone }) {
   const [reason, setReason] = useState('')
   const [end, setEnd] = useState('')

@@ -1,6 +1,6 @@
 /**
- * The store's connection pools, one for each kind of work: point reads, listings, writes, sign-ins and the feed. Work
- * waits only for work of its own kind. Each call has a timeout.
+ * The store's connection pools, one for each kind of work: point reads, listings, writes, sign-ins and the
+ * feed. Work waits only for work of its own kind. Each call has a timeout.
  */
 
 import { Health, type Work } from '../health.ts'
@@ -25,8 +25,8 @@ const CONNECT_SHARE = 0.5
 /** Timeout of lock waits as a share of the call timeout; leaves time for the write or the error. */
 const LOCK_SHARE = 0.75
 /**
- * Timeout of an idle transaction as a share of the call timeout. Short, because all writers of a fleet wait while a
- * frozen process holds the lock.
+ * Timeout of an idle transaction as a share of the call timeout. Short, because all writers of a fleet wait
+ * while a frozen process holds the lock.
  */
 const IDLE_SHARE = 0.2
 
@@ -61,7 +61,10 @@ export class ConnectionPools {
   #calls = 0
   #closing: PromiseWithResolvers<void> | null = null
 
-  /** @param size connections for reads, as many for administration (half of them for writes), half as many for sign-ins */
+  /**
+   * @param size connections for reads, as many for administration (half of them for writes), half as many for
+   *   sign-ins
+   */
   constructor(target: Target, size: number, timeout: number) {
     this.#timeout = timeout
     const session = sessionOf(timeout)

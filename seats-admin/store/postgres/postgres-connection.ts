@@ -72,6 +72,7 @@ export class Connection {
 
   /**
    * Rejects with a StoreUnavailable.
+   *
    * @param check called after the login, before any setting of the session is made
    */
   static async open(
@@ -85,7 +86,10 @@ export class Connection {
     })
   }
 
-  /** A connection without settings of its own: nothing is left where sessions are shared. As {@link open} rejects. */
+  /**
+   * A connection without settings of its own: nothing is left where sessions are shared. As {@link open}
+   * rejects.
+   */
   static openBare(target: Target, session: Session): Promise<Connection> {
     return Connection.#login(target, session, async () => {})
   }
@@ -133,7 +137,8 @@ export class Connection {
   /**
    * Rejects with a StoreUnavailable; with a ConnectionLost when the query's outcome is unknown.
    *
-   * @param isPrepared whether the server parses the statement once for the connection, which frequent ones are worth
+   * @param isPrepared whether the server parses the statement once for the connection, which frequent ones
+   *   are worth
    */
   async query(statement: string, values: Values, isPrepared = false): Promise<Row[]> {
     const question = sql(statement)
@@ -178,8 +183,8 @@ export class Connection {
   }
 
   /**
-   * Waits for a slow server while it responds, and gives up a silent one: a busy server is reached, and a new attempt
-   * follows soon after a network failure.
+   * Waits for a slow server while it responds, and gives up a silent one: a busy server is reached, and a new
+   * attempt follows soon after a network failure.
    */
   #watch({ connectTimeout, answerTimeout }: Session, late: (how: string) => void): () => void {
     const startedAt = monotonic()

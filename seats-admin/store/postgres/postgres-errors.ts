@@ -33,8 +33,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 }
 
 /**
- * Has no `cause`, because the details of a server error may contain stored values; but for a certificate for other names,
- * which a message has to name.
+ * Has no `cause`, because the details of a server error may contain stored values; but for a certificate for
+ * other names, which a message has to name.
  *
  * @param place of {@link Target}
  */

@@ -19,9 +19,9 @@ const shared = sharedMigrations({
 })
 
 /**
- * As in SQLite, `spaces` and `permissions` are JSON arrays of strings, written by JSON.stringify: equal text means equal
- * spaces. Times are ms since the epoch, `names_given_up.at` whole seconds. Indexed values must be short: `short_spaces`
- * fits any single space, and users are identified by a digest.
+ * As in SQLite, `spaces` and `permissions` are JSON arrays of strings, written by JSON.stringify: equal text
+ * means equal spaces. Times are ms since the epoch, `names_given_up.at` whole seconds. Indexed values must be
+ * short: `short_spaces` fits any single space, and users are identified by a digest.
  */
 const first = `
 CREATE TABLE counter (
@@ -106,23 +106,26 @@ CREATE TABLE instances (
 `
 
 /**
- * The few Seats that may administrate a tenant. A write that takes this from one of them looks for another. The condition
- * must equal that of `administrating` in `rows.ts` textually.
+ * The few Seats that may administrate a tenant. A write that takes this from one of them looks for another.
+ * The condition must equal that of `administrating` in `rows.ts` textually.
  */
 const administrators = `
 CREATE INDEX administrators ON seats (tenant, short_spaces, id) WHERE
   (strpos(permissions, '"*"') > 0 OR (strpos(permissions, '"seats:update"') > 0 AND strpos(permissions, '"seats:grant"') > 0));
 `
 
-/** The content hash of an instance's route tables. Nullable: instances of an older version write rows without it. */
+/**
+ * The content hash of an instance's route tables. Nullable: instances of an older version write rows without
+ * it.
+ */
 const configOfInstances = `
 ALTER TABLE instances ADD COLUMN config text COLLATE "C";
 `
 
 /**
- * Counts the writes to a Seat or an API key. The lock of the counter comes first, as in each write: the tables are then free
- * of writers. A reader that holds a table for long, such as a backup, would make all reads wait behind this migration: it
- * gives up soon, and the start tries again.
+ * Counts the writes to a Seat or an API key. The lock of the counter comes first, as in each write: the
+ * tables are then free of writers. A reader that holds a table for long, such as a backup, would make all
+ * reads wait behind this migration: it gives up soon, and the start tries again.
  */
 const versions = `
 SET LOCAL lock_timeout = 1000;
@@ -145,9 +148,9 @@ ALTER TABLE changes ADD CONSTRAINT written_by_a_version_with_an_audit
 `
 
 /**
- * What an instance tells of itself. `started_at` is in ms since the epoch. Nullable: instances of an older version write rows
- * without them. While the table waits for a reader such as a backup, no instance can give a sign of life: the migration gives up
- * soon, and the start tries again.
+ * What an instance tells of itself. `started_at` is in ms since the epoch. Nullable: instances of an older
+ * version write rows without them. While the table waits for a reader such as a backup, no instance can give
+ * a sign of life: the migration gives up soon, and the start tries again.
  */
 const aboutInstances = `
 SET LOCAL lock_timeout = 1000;

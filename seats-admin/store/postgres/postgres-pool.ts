@@ -1,8 +1,8 @@
 /**
- * A connection pool. A connection with an expired query or an open transaction is destroyed, so that a late response never
- * reaches another caller. `pg.Pool` does not bound its queue, opens a connection for each caller while the server is down,
- * and keeps connections that a restart of the server has broken until each of them fails a query; see the tests `faults`,
- * `kill` and `no-room`.
+ * A connection pool. A connection with an expired query or an open transaction is destroyed, so that a late
+ * response never reaches another caller. `pg.Pool` does not bound its queue, opens a connection for each
+ * caller while the server is down, and keeps connections that a restart of the server has broken until each
+ * of them fails a query; see the tests `faults`, `kill` and `no-room`.
  */
 
 import { monotonic } from '../monotonic.ts'
@@ -150,8 +150,8 @@ export class Pool {
   }
 
   /**
-   * A failure of one connection, such as a restart of the server, most likely affects all: retries need a connection
-   * opened after it.
+   * A failure of one connection, such as a restart of the server, most likely affects all: retries need a
+   * connection opened after it.
    */
   #discardOlder(connection: Connection): void {
     if (!this.#open.has(connection)) return

@@ -25,14 +25,14 @@ const DEFAULT_POOL = 4
 
 export interface PostgresOptions {
   /**
-   * `postgres://user:password@host:port/database`, with the parameters `sslmode`, `sslrootcert`, `sslcert`, `sslkey`
-   * and `application_name`. The schema `seatgate` is created if it is missing. A connection pooler must
-   * be in session mode.
+   * `postgres://user:password@host:port/database`, with the parameters `sslmode`, `sslrootcert`, `sslcert`,
+   * `sslkey` and `application_name`. The schema `seatgate` is created if it is missing. A connection pooler
+   * must be in session mode.
    */
   readonly url: string
   /**
-   * Connections for reads, as many for administration, and half as many for sign-ins; one more follows the feed. 4 by
-   * default.
+   * Connections for reads, as many for administration, and half as many for sign-ins; one more follows the
+   * feed. 4 by default.
    */
   readonly pool?: number
   /** Milliseconds until a call rejects with StoreUnavailable; 2,000 by default. */

@@ -1,4 +1,7 @@
-/** Transactions. Each locks the single counter row before it reads anything, so that writers of a deployment are serialized. */
+/**
+ * Transactions. Each locks the single counter row before it reads anything, so that writers of a deployment
+ * are serialized.
+ */
 
 import { escapeLiteral } from 'pg'
 import { isRefusal } from '../../model/refusal.ts'
@@ -21,7 +24,10 @@ import { postgres } from './postgres-dialect.ts'
 import { ConnectionLost } from './postgres-errors.ts'
 import type { Pool } from './postgres-pool.ts'
 
-/** One message. The lock is a separate statement, so that the next statement's snapshot is taken under the lock. */
+/**
+ * One message. The lock is a separate statement, so that the next statement's snapshot is taken under the
+ * lock.
+ */
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; ${COUNTER} FOR UPDATE`
 
 /** In the same message as {@link BEGIN}: a write that the audit records takes no further response. */
@@ -49,8 +55,8 @@ export const IS_PATIENT = `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype 
 const ADMINISTRATION = keyAdministers(postgres)
 
 /**
- * One statement, whose parts see the state before it, and its parameters. A part that modifies data runs even if nothing
- * reads it.
+ * One statement, whose parts see the state before it, and its parameters. A part that modifies data runs even
+ * if nothing reads it.
  */
 export function composed(parts: readonly Part[], result: string, values: Values): [string, Values] {
   const all: Record<string, Values[string]> = { ...values }
@@ -77,7 +83,10 @@ function openTransaction(
 ): OpenTransaction & { readonly hasModified: boolean } {
   let hasModified = false
   const all = (statement: string, values: Values): Promise<Row[]> => connection.query(statement, values)
-  /** Inserts all records but the last ones, in pieces: one statement of many large records would stop the event loop. */
+  /**
+   * Inserts all records but the last ones, in pieces: one statement of many large records would stop the
+   * event loop.
+   */
   const insertMost = async (insertion: Insertion): Promise<Insertion> => {
     if (insertion.records.length <= FEW) return insertion
     const { table, columns } = insertion
@@ -117,7 +126,8 @@ interface Transacted<V> {
 }
 
 /**
- * A refusal rolls back. Otherwise it commits before the call expires, or rejects; the write may be committed then.
+ * A refusal rolls back. Otherwise it commits before the call expires, or rejects; the write may be committed
+ * then.
  *
  * @param isPatient whether the call has longer than others
  */
@@ -142,7 +152,8 @@ export async function transact<V>(
   try {
     return await once()
   } catch (cause) {
-    // Retried only if the connection broke before the transaction began: afterwards the write may have been committed.
+    // Retried only if the connection broke before the transaction began: afterwards the write may have been
+    // committed.
     if (call.hasBegun || call.expired || !(cause instanceof ConnectionLost)) throw cause
     return once()
   }

@@ -10,7 +10,10 @@ import type { Connection } from './postgres-connection.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import type { Values } from '../statements.ts'
 
-/** Milliseconds after a lost connection during which no instance is removed. Longer than any observation of a beat. */
+/**
+ * Milliseconds after a lost connection during which no instance is removed. Longer than any observation of a
+ * beat.
+ */
 const SETTLE_TIME = 10_000
 
 /** Idempotent: a repetition after a lost response keeps the beat. */
@@ -19,8 +22,8 @@ const REGISTER = `INSERT INTO instances (id, name, beat, applied, started_at, ve
    ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`
 
 /**
- * `applied` is valid only in the history in which it was read: after a failover with lost commits or a restored backup,
- * the same numbers are other changes. A late beat that arrives after a newer one is ignored.
+ * `applied` is valid only in the history in which it was read: after a failover with lost commits or a
+ * restored backup, the same numbers are other changes. A late beat that arrives after a newer one is ignored.
  */
 const FOLLOW = `WITH beat AS (UPDATE instances SET beat = :beat,
      applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
@@ -49,8 +52,8 @@ export function registryOf(pools: ConnectionPools): Registry {
     },
 
     /**
-     * The commit is not durable: a crash of the server may undo the newest beats. The instance counts beats itself and
-     * never repeats one, so the next beat still differs; `forget` detects the crash.
+     * The commit is not durable: a crash of the server may undo the newest beats. The instance counts beats
+     * itself and never repeats one, so the next beat still differs; `forget` detects the crash.
      */
     async follow(id, beat, position, applied, shown) {
       const values = {
@@ -75,8 +78,8 @@ export function registryOf(pools: ConnectionPools): Registry {
     },
 
     /**
-     * Uses the feed's connection: if it has been open during the whole observation, the server has not crashed and no
-     * beat was undone.
+     * Uses the feed's connection: if it has been open during the whole observation, the server has not
+     * crashed and no beat was undone.
      */
     async forget(id, beat) {
       await pools.follow(async (connection) => {

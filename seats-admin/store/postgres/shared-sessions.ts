@@ -1,7 +1,7 @@
 /**
- * Finds poolers whose clients share sessions, as PgBouncer's in transaction and statement mode. A setting that this program made
- * there would be left to other programs, and its own statements would run with theirs. Nothing is set, and no
- * transaction begins: in statement mode that ends a session of the server.
+ * Finds poolers whose clients share sessions, as PgBouncer's in transaction and statement mode. A setting
+ * that this program made there would be left to other programs, and its own statements would run with theirs.
+ * Nothing is set, and no transaction begins: in statement mode that ends a session of the server.
  */
 
 import { UnusableStore } from '../unavailable.ts'
@@ -12,14 +12,14 @@ import type { Target } from './url.ts'
 const FOUND = 'it is a connection pooler in transaction or statement mode: sessions are required'
 const SESSION = 'SELECT pg_backend_pid() AS process'
 /**
- * The two connections in the order in which they ask. Poolers give the session that came free last, or each in turn: then one
- * connection gets that of the other, or two different ones in a row.
+ * The two connections in the order in which they ask. Poolers give the session that came free last, or each
+ * in turn: then one connection gets the session of the other, or two different ones in a row.
  */
 const ORDER = ['first', 'other', 'other', 'first', 'first', 'other', 'other', 'first'] as const
 
 /**
- * To be passed to {@link Connection.open}. Costs one response of a server that is no pooler; of a pooler in session mode, one
- * more connection.
+ * To be passed to {@link Connection.open}. Costs one response of a server that is no pooler; of a pooler in
+ * session mode, one more connection.
  */
 export function requireOwnSession(target: Target, session: Session) {
   return async (first: Connection): Promise<void> => {

@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto'
 import { replaceParameters, valueOf, type Values } from '../statements.ts'
 
 export interface Sql {
-  /** With `$1`, `$2` and so on. */
+  /** The statement with `$1`, `$2` and so on. */
   readonly text: string
   /** The parameters' names, in the order of their numbers. */
   readonly names: readonly string[]
-  /** Where it is prepared: its name in each connection. */
+  /** The name of the prepared statement in each connection. */
   readonly prepared: string
 }
 

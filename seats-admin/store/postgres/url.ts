@@ -6,9 +6,9 @@ import type { ClientConfig } from 'pg'
 import { isPair, PemFault, type PemUse, readPem } from '../../model/pem-text.ts'
 
 export interface Target {
-  /** For display: the URL without user name, password and parameters. */
+  /** The URL without user name, password and parameters, for display. */
   readonly place: string
-  /** Complete, so that pg reads nothing from the environment or from files. */
+  /** The complete settings, so that pg reads nothing from the environment or from files. */
   readonly client: ClientConfig
 }
 
@@ -57,8 +57,8 @@ export function parseUrl(text: string): Target {
 }
 
 /**
- * An `@` after the host belongs to a password with an unencoded `/`, `?` or `#`: the apparent host is then a part of the
- * password.
+ * An `@` after the host belongs to a password with an unencoded `/`, `?` or `#`: the apparent host is then a
+ * part of the password.
  */
 function urlOf(text: string): URL {
   if (namesSeveralHosts(text)) {
@@ -77,8 +77,8 @@ function urlOf(text: string): URL {
 }
 
 /**
- * Several hosts are refused: each gateway would find a primary by itself. One that still reads the former primary after a
- * failover keeps its lease there, and decides by what the new one has changed since.
+ * Several hosts are refused: each gateway would find a primary by itself. One that still reads the former
+ * primary after a failover keeps its lease there, and decides by what the new one has changed since.
  *
  * As libpq takes them: `host:port,host:port`. A comma of a password is none of a host.
  */

@@ -13,9 +13,9 @@ export interface ThreadData {
   readonly busyTimeout: number
   /** Set for the thread that opens the store for all. `first` creates a missing file. Both check the file. */
   readonly opening: 'first' | 'again' | null
-  /** Null for a program that is not a gateway. */
+  /** The gateway; null for another program. */
   readonly owner: Owner | null
-  /** At a reopening the former files, otherwise the required files; null only at the first opening. */
+  /** The former files at a reopening, otherwise the required files; null only at the first opening. */
   readonly files: StoreFiles | null
 }
 
@@ -44,8 +44,11 @@ export interface Call {
 }
 
 /**
- * `stored`: whether the call has changed rows. `unavailable`: the reason why the store is unavailable. `failed`: a bug. `moved`: the thread's file is not, or no longer,
- * the one at the path; the thread serves no further calls. `superseded`: another gateway owns the store.
+ * - `stored`: whether the call has changed rows
+ * - `unavailable`: the reason why the store is unavailable
+ * - `failed`: a bug
+ * - `moved`: the thread's file is not, or no longer, the one at the path; the thread serves no further calls
+ * - `superseded`: another gateway owns the store
  */
 export type ThreadReply =
   | { readonly id: number; readonly value: unknown; readonly stored: boolean }
@@ -75,7 +78,10 @@ export type Method<M extends MethodName> = MethodsByName[M]
 /** Calls with long lists, which are sent packed. They may take longer than others. */
 export const LONG_CALLS: ReadonlySet<string> = new Set<MethodName>(['planSeats', 'applySeats'])
 
-/** The thread of each method. Reads of the request path wait neither for the writer's disk access nor for large lists. */
+/**
+ * The thread of each method. Reads of the request path wait neither for the writer's disk access nor for
+ * large lists.
+ */
 export const ROLES: Readonly<Record<MethodName, Role>> = {
   grantByName: 'reader',
   grantById: 'reader',

@@ -35,8 +35,8 @@ export function ensureFile(path: string): boolean {
 }
 
 /**
- * Creates the file's folder for its owner only, if it is missing. Below /proc, `recursive` of Node.js 26 tries forever: that
- * file system answers ENOENT to each mkdir.
+ * Creates the file's folder for its owner only, if it is missing. Below /proc, `recursive` of Node.js 26
+ * tries forever: that file system answers ENOENT to each mkdir.
  */
 export function makeFolder(path: string): void {
   const folder = dirname(path)
@@ -50,8 +50,8 @@ export function makeFolder(path: string): void {
 }
 
 /**
- * Creates the database under a temporary name and links it to its final name. The link never replaces a file, and no
- * process ever sees an incomplete store.
+ * Creates the database under a temporary name and links it to its final name. The link never replaces a file,
+ * and no process ever sees an incomplete store.
  *
  * @returns false when another process was faster
  */
@@ -135,7 +135,10 @@ export function refuseStaleLog(before: StoreFiles, path: string): void {
   throw new Error(`the file was replaced, but the log of the previous file still exists: remove ${log} first`)
 }
 
-/** Bytes. SQLite needs 32 KiB for its index and some pages for its WAL to open the store, and frees both at the close. */
+/**
+ * Bytes. SQLite needs 32 KiB for its index and some pages for its WAL to open the store, and frees both at
+ * the close.
+ */
 const RESERVE = 256 * 1024
 
 function reserveOf(path: string): string {

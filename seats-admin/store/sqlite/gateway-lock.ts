@@ -1,4 +1,6 @@
-/** Locks a store file for one gateway: two gateways would miss each other's writes for the length of a lease. */
+/**
+ * Locks a store file for one gateway: two gateways would miss each other's writes for the length of a lease.
+ */
 
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -23,8 +25,8 @@ export interface StoreLock {
 const held = new Set<DatabaseSync>()
 
 /**
- * Locks a file beside the store with a lock of the operating system, which always ends with the process; a leftover file
- * has no effect. Creates a missing folder.
+ * Locks a file beside the store with a lock of the operating system, which always ends with the process; a
+ * leftover file has no effect. Creates a missing folder.
  *
  * @returns null when another process or this one holds the lock
  * @throws StoreUnavailable when locking fails, or the file at `path` is not a store; nothing is created then
@@ -44,7 +46,10 @@ export function lockStore(path: string): StoreLock | null {
   }
 }
 
-/** Beside the store itself, after symbolic links. Created here for the owner only: SQLite would make it world-readable. */
+/**
+ * Beside the store itself, after symbolic links. Created here for the owner only: SQLite would make it
+ * world-readable.
+ */
 function lockFileOf(path: string): string {
   makeFolder(path)
   const file = `${realOf(path)}.lock`
@@ -67,7 +72,8 @@ function realOf(path: string): string {
 }
 
 /**
- * The lock is an open exclusive transaction; nothing is written. The identity is compared to detect a replaced file.
+ * The lock is an open exclusive transaction; nothing is written. The identity is compared to detect a
+ * replaced file.
  */
 function tryLock(file: string): StoreLock | null {
   const id = identityOf(file)

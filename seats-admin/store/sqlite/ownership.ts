@@ -1,20 +1,21 @@
 /**
- * Ownership of the store: `counter.owner` holds the identity of the owner's lock file (`gateway-lock.ts`). These rules prevent
- * two gateways from deciding on one store:
+ * Ownership of the store: `counter.owner` holds the identity of the owner's lock file (`gateway-lock.ts`).
+ * These rules prevent two gateways from deciding on one store:
  *
- * 1. A starting gateway holds the lock on a lock file. If the store names that file, the former owner's lock has ended, and
- *    so has the former owner. Otherwise the gateway becomes the owner only while no other process has the database open. A
- *    store without an owner is also taken beside other processes, because the lock file is held. Each connection to a WAL
- *    database holds a shared lock on the file's inode while it is open, so a running gateway is detected even if its lock
- *    file was deleted, moved or copied, and under any name of the database file.
- * 2. The owner reads the column with each reading of the change feed, in the same snapshot, and in each write transaction.
- *    If the column differs, it stops writing and deciding. A lease that it still holds began before it was superseded and
- *    ends within LEASE.
- * 3. Another process that has the database open may be a worker of the former gateway, with a lease. When the owner
- *    changes, the former gateway may have a lease even if it has closed the file, or has it open under a moved name. In
- *    both cases writes are acknowledged only after LEASE and its margin (`Ownership.alone`).
- * 4. A running gateway that finds another file at the store's path takes it only if that file names this gateway or none,
- *    and no other process has it open. Otherwise the gateway is superseded.
+ * 1. A starting gateway holds the lock on a lock file. If the store names that file, the former owner's lock
+ *    has ended, and so has the former owner. Otherwise the gateway becomes the owner only while no other
+ *    process has the database open. A store without an owner is also taken beside other processes, because
+ *    the lock file is held. Each connection to a WAL database holds a shared lock on the file's inode while
+ *    it is open, so a running gateway is detected even if its lock file was deleted, moved or copied, and
+ *    under any name of the database file.
+ * 2. The owner reads the column with each reading of the change feed, in the same snapshot, and in each write
+ *    transaction. If the column differs, it stops writing and deciding. A lease that it still holds began
+ *    before it was superseded and ends within LEASE.
+ * 3. Another process that has the database open may be a worker of the former gateway, with a lease. When the
+ *    owner changes, the former gateway may have a lease even if it has closed the file, or has it open under
+ *    a moved name. In both cases writes are acknowledged only after LEASE and its margin (`Ownership.alone`).
+ * 4. A running gateway that finds another file at the store's path takes it only if that file names this
+ *    gateway or none, and no other process has it open. Otherwise the gateway is superseded.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -43,8 +44,8 @@ export class Superseded extends Error {
 }
 
 /**
- * `created`: the gateway has just created the file. `found`: the file existed at the start. `again`: a running gateway
- * reopens the file at the path.
+ * `created`: the gateway has just created the file. `found`: the file existed at the start. `again`: a
+ * running gateway reopens the file at the path.
  */
 export type FileOrigin = 'created' | 'found' | 'again'
 
@@ -109,8 +110,8 @@ function refuseOther(owner: string): void {
 }
 
 /**
- * Takes a store without an owner while other processes, such as a replicator, have it open. The owner is written to the
- * WAL that those processes share; a read transaction may prevent its checkpoint.
+ * Takes a store without an owner while other processes, such as a replicator, have it open. The owner is
+ * written to the WAL that those processes share; a read transaction may prevent its checkpoint.
  *
  * @returns false when another gateway was faster or another program writes
  */
@@ -130,8 +131,8 @@ function takeShared(path: string, lock: string, check: Check): boolean {
 }
 
 /**
- * The owner in the file itself, because the WAL beside one of its names may be older. Empty for a version without owners;
- * null when unreadable.
+ * The owner in the file itself, because the WAL beside one of its names may be older. Empty for a version
+ * without owners; null when unreadable.
  */
 function ownerInFile(path: string): string | null {
   using database = connectImmutable(path)
@@ -150,7 +151,12 @@ function ownerIn(row: Row | undefined): string {
   return text(counterRow(row), 'owner')
 }
 
-/** Called in each write transaction. @param row of {@link OWNER}; @throws {@link Superseded} when another gateway owns the store */
+/**
+ * Called in each write transaction.
+ *
+ * @param row of {@link OWNER};
+ * @throws {@link Superseded} when another gateway owns the store
+ */
 export function checkOwner(row: Row | undefined, lock: string): void {
   if (ownerIn(row) !== lock) throw new Superseded()
 }

@@ -1,6 +1,7 @@
 /**
- * Long lists between the main thread and the store's threads. They are sent as JSON, in pieces that each thread writes and reads in
- * slices: to copy thousands of objects from one thread to another stops the event loop.
+ * Long lists between the main thread and the store's threads. They are sent as JSON, in pieces that each
+ * thread writes and reads in slices: to copy thousands of objects from one thread to another stops the event
+ * loop.
  */
 
 import { inShares } from '../../model/time-share.ts'

@@ -1,4 +1,7 @@
-/** What the gateway on a store in a file shows of itself to other programs, in a file beside it: such a store has no list. */
+/**
+ * What the gateway on a store in a file shows of itself to other programs, in a file beside it: such a store
+ * has no list.
+ */
 
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import type { ShownGateway } from '../../model/registered-instance.ts'
@@ -26,7 +29,11 @@ export async function hideGateway(path: string): Promise<void> {
   for (const file of [fileOf(path), `${fileOf(path)}.new`]) await rm(file, { force: true }).catch(() => {})
 }
 
-/** Only true while the lock of the store is held. @returns null where nothing is shown, as by an older version */
+/**
+ * Only true while the lock of the store is held.
+ *
+ * @returns null where nothing is shown, as by an older version
+ */
 export async function shownGateway(path: string): Promise<ShownGateway | null> {
   try {
     const content: Partial<ShownGateway> = JSON.parse(await readFile(fileOf(path), 'utf8'))

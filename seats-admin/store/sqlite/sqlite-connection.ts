@@ -93,8 +93,8 @@ export function connect(path: string, mode: 'ro' | 'rw', busyTimeout: number): D
 /**
  * Reads the file itself and ignores its WAL. SQLite takes no lock and neither creates nor reads other files.
  *
- * An interrupted checkpoint leaves a file that is shorter than its first page states and complete only with its WAL.
- * `writable_schema` permits that; writes stay impossible.
+ * An interrupted checkpoint leaves a file that is shorter than its first page states and complete only with
+ * its WAL. `writable_schema` permits that; writes stay impossible.
  */
 export function connectImmutable(path: string): DatabaseSync {
   const url = pathToFileURL(path)
@@ -141,8 +141,8 @@ export class WriteTransactions {
   }
 
   /**
-   * Runs `work` in a transaction that holds the write lock from its start, so that its reads stay valid until the commit. A
-   * refusal rolls back. It commits before `deadline` or not at all.
+   * Runs `work` in a transaction that holds the write lock from its start, so that its reads stay valid until
+   * the commit. A refusal rolls back. It commits before `deadline` or not at all.
    *
    * @param deadline monotonic ms, as `now` gives
    */

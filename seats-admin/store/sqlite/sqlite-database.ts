@@ -1,4 +1,7 @@
-/** SQLite as the database of the store, in one of its threads. Each call runs to its end before the thread takes another. */
+/**
+ * SQLite as the database of the store, in one of its threads. Each call runs to its end before the thread
+ * takes another.
+ */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { headQuery } from '../audit-chain.ts'
@@ -30,8 +33,8 @@ export const sqlite: Dialect = {
   texts: (parameter) => `SELECT value FROM json_each(${parameter})`,
   records(parameter, name, columns) {
     const selected = Object.keys(columns).map((column) => `value ->> '${column}' AS ${column}`)
-    // With a LIMIT, a join has the records once and finds the rows of a table by its index. Without one, it may parse the
-    // whole parameter again for each row of the table.
+    // With a LIMIT, a join has the records once and finds the rows of a table by its index. Without one, it
+    // may parse the whole parameter again for each row of the table.
     return `(SELECT ${selected.join(', ')} FROM json_each(${parameter}) LIMIT -1) AS ${name}`
   },
   // The driver reads one row at a time, and stops.
@@ -164,7 +167,7 @@ export class SqliteDatabase implements Database {
 
 interface Prepared {
   readonly statement: StatementSync
-  /** Of the parameter at each position. */
+  /** The name of the parameter at each position. */
   readonly names: readonly string[]
 }
 
@@ -188,7 +191,11 @@ class PreparedStatements {
     return statement.get(...parametersOf(names, values))
   }
 
-  /** Reads one row at a time: bounds the memory of a page of large rows. @param next called before each row */
+  /**
+   * Reads one row at a time: bounds the memory of a page of large rows.
+   *
+   * @param next called before each row
+   */
   page(text: string, values: Values, limit: number, next: () => void): Page {
     const { statement, names } = this.#of(text)
     const parameters = parametersOf(names, values)

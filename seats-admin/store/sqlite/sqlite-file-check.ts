@@ -28,7 +28,8 @@ function inspectFile(path: string): void {
 function requireStore(path: string): Stats {
   const stats = statSync(path)
   if (!stats.isFile()) throw new UnusableStore('NOT_A_STORE', 'it is not a regular file')
-  // A store is created complete, so this file was truncated. Treating it as new would lose every Seat silently.
+  // A store is created complete, so this file was truncated. Treating it as new would lose every Seat
+  // silently.
   if (stats.size === 0)
     throw new UnusableStore('NOT_A_STORE', 'the file is empty: it is not a Seatgate store')
   accessSync(path, constants.R_OK | constants.W_OK)
@@ -49,8 +50,9 @@ export function refuseOthers(path: string): void {
 }
 
 /**
- * SQLite keeps a WAL for each name of a file: programs that use different names don't see each other's writes and corrupt
- * the file. The name of a draft remains when a process ended between the link and the removal of the draft.
+ * SQLite keeps a WAL for each name of a file: programs that use different names don't see each other's writes
+ * and corrupt the file. The name of a draft remains when a process ended between the link and the removal of
+ * the draft.
  */
 function refuseOtherNames(path: string, stats: Stats): void {
   for (const draft of draftsOf(path)) rmSync(draft, { force: true })

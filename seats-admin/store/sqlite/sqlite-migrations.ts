@@ -18,7 +18,8 @@ const shared = sharedMigrations({
 
 /**
  * Names are compared bytewise (BINARY). `spaces` and `permissions` are JSON arrays of strings, written by
- * JSON.stringify: equal text means equal spaces. Times are ms since the epoch, `names_given_up.at` whole seconds.
+ * JSON.stringify: equal text means equal spaces. Times are ms since the epoch, `names_given_up.at` whole
+ * seconds.
  */
 const first = `
 CREATE TABLE counter (
@@ -100,8 +101,8 @@ END;
 `
 
 /**
- * Older changes get mark 0, except the newest, so that a reader at the head of another copy of this file is detected. A
- * random mark is from 1 to 2^31 - 1.
+ * Older changes get mark 0, except the newest, so that a reader at the head of another copy of this file is
+ * detected. A random mark is from 1 to 2^31 - 1.
  */
 const marks = `
 ALTER TABLE counter ADD COLUMN mark INTEGER NOT NULL DEFAULT 0;
@@ -111,16 +112,16 @@ UPDATE changes SET mark = (SELECT mark FROM counter) WHERE seq = (SELECT seq FRO
 `
 
 /**
- * The gateway that owns this store, as `device:inode` of the lock file that it holds; empty before the first owner. See
- * `ownership.ts`.
+ * The gateway that owns this store, as `device:inode` of the lock file that it holds; empty before the first
+ * owner. See `ownership.ts`.
  */
 const owner = `
 ALTER TABLE counter ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 `
 
 /**
- * The few Seats that may administrate a tenant. A write that takes this from one of them looks for another. The condition
- * must equal that of `administrating` in `rows.ts` textually.
+ * The few Seats that may administrate a tenant. A write that takes this from one of them looks for another.
+ * The condition must equal that of `administrating` in `rows.ts` textually.
  */
 const administrators = `
 CREATE INDEX administrators ON seats (tenant, spaces, id) WHERE

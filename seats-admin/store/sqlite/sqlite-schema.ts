@@ -6,8 +6,8 @@ import { UnusableStore } from '../unavailable.ts'
 import { appliedSteps, MIGRATIONS } from './sqlite-migrations.ts'
 
 /**
- * Statements name indexes (`INDEXED BY`), and fail without them. A virtual table is of another program: its columns are known only
- * where its module is loaded.
+ * Statements name indexes (`INDEXED BY`), and fail without them. A virtual table is of another program: its
+ * columns are known only where its module is loaded.
  */
 const PARTS = `SELECT type || ' ' || name AS part FROM sqlite_schema WHERE type IN ('table', 'index')
   UNION ALL SELECT 'column ' || s.name || '.' || c.name

@@ -44,8 +44,8 @@ function storeOf(threads: Threads, owner: Owner | null): Store {
     ownership: owner === null ? null : { alone, superseded: supersession },
     health,
     /**
-     * A restarted thread may have opened another file. Its marks would show that; to be safe, the memory is also
-     * cleared once. A reading from null has no earlier state.
+     * A restarted thread may have opened another file. Its marks would show that; to be safe, the memory is
+     * also cleared once. A reading from null has no earlier state.
      */
     async changesSince(position) {
       const reading = await changesSince(position)
@@ -69,7 +69,10 @@ function methodsOf(threads: Readonly<Record<Role, Thread>>): StoreMethods {
   return { ...own, ...others } as unknown as StoreMethods
 }
 
-/** Milliseconds to open the file: creation, migration, waiting for other users, WAL recovery and the integrity check. */
+/**
+ * Milliseconds to open the file: creation, migration, waiting for other users, WAL recovery and the integrity
+ * check.
+ */
 const OPEN_TIMEOUT = 30_000
 
 /** They open and leave one file together. */
@@ -162,8 +165,8 @@ class Threads implements ThreadOwner {
   }
 
   /**
-   * The writer closes last: if only the WAL has lost its name, the close checkpoints acknowledged writes into the file. No
-   * thread reopens the file before: SQLite would give it the shared index of the old WAL.
+   * The writer closes last: if only the WAL has lost its name, the close checkpoints acknowledged writes into
+   * the file. No thread reopens the file before: SQLite would give it the shared index of the old WAL.
    */
   async #drain(): Promise<void> {
     await Promise.all([this.reader.gone(), this.lister.gone()])

@@ -1,6 +1,7 @@
 /**
- * One of the store's three threads. The reader serves decisions with small replies while the writer waits for the disk or a
- * lock. The lister serves administration's large reads. None of them blocks the gateway's event loop.
+ * One of the store's three threads. The reader serves decisions with small replies while the writer waits for
+ * the disk or a lock. The lister serves administration's large reads. None of them blocks the gateway's event
+ * loop.
  */
 
 import { setPriority } from 'node:os'
@@ -39,8 +40,8 @@ import { checkOwner, OWNER, type FileOrigin, Superseded, takeOwnership } from '.
 if (parentPort === null) throw new Error('this file is a thread of the store')
 const port = parentPort
 /**
- * Niceness of the reader and the lister. On a shared core the event loop has priority and they get a tenth: large Seats
- * then delay other tenants half as much as with equal priorities.
+ * Niceness of the reader and the lister. On a shared core the event loop has priority and they get a tenth:
+ * large Seats then delay other tenants half as much as with equal priorities.
  */
 const NICENESS = 10
 /** Milliseconds between retries without SQLite's page cache. */
@@ -166,7 +167,10 @@ function checkOnce(connection: DatabaseSync): void {
   isChecked = true
 }
 
-/** The first read takes a shared lock on the file until the connection closes. Nothing is written to a damaged file. */
+/**
+ * The first read takes a shared lock on the file until the connection closes. Nothing is written to a damaged
+ * file.
+ */
 function prepare(connection: DatabaseSync): void {
   if (data.opening !== null) checkOnce(connection)
   if (data.role === 'writer') {
@@ -219,8 +223,8 @@ async function failure(request: Call, cause: unknown): Promise<ThreadReply> {
 }
 
 /**
- * SQLite's cache keeps a corrupt page after its repair on disk, but also intact pages from before the damage. The cache is
- * therefore dropped only when the call succeeds without it.
+ * SQLite's cache keeps a corrupt page after its repair on disk, but also intact pages from before the damage.
+ * The cache is therefore dropped only when the call succeeds without it.
  *
  * @returns null when the call fails again
  */

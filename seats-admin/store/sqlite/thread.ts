@@ -62,9 +62,12 @@ export class Thread {
   #worker: Worker | null = null
   /** All workers that have not ended. After {@link drop} or a crash, some still have the file open. */
   readonly #running = new Set<Worker>()
-  /** By call id; null after the call's timeout. Those count too, so that a hung thread does not accumulate calls. */
+  /**
+   * The waiting calls by id; null after the timeout of the call. Those count too, so that a hung thread does
+   * not accumulate calls.
+   */
   readonly #pending = new Map<number, Waiting | null>()
-  /** By pending call that may take longer than others: how many times as long. */
+  /** The patience of pending calls that may take longer than others, by id. */
   readonly #patient = new Map<number, number>()
   #lastId = 0
   #starts = 0
@@ -171,8 +174,8 @@ export class Thread {
   }
 
   #start(): Worker {
-    // Without the flags of the process, such as a debugger's port or a test runner's loader. SQLite is experimental in
-    // Node.js 22, which it would say on standard error.
+    // Without the flags of the process, such as a debugger's port or a test runner's loader. SQLite is
+    // experimental in Node.js 22, which it would say on standard error.
     const worker = new Worker(WORKER, {
       workerData: this.#owner.dataOf(this.#role),
       name: `store-${this.#role}`,
