@@ -15,8 +15,9 @@ const IPV6 = /^\[([0-9a-f:.]+)\](?::[0-9]{1,5})?$/
 const NUMERIC_END = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/
 
 /**
- * @param authority a host with an optional port @returns null: two readers could see different hosts:
- *   percent-escapes, sub-delimiters, empty labels, unusual notations of IPv4 addresses
+ * @param authority a host with an optional port
+ * @returns null: two readers could see different hosts: percent-escapes, sub-delimiters, empty labels,
+ *   unusual notations of IPv4 addresses
  */
 export function canonicalHost(authority: string): string | null {
   const text = authority.toLowerCase()

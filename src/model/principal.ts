@@ -28,6 +28,22 @@ export interface Principal {
   readonly validUntil: number | null
 }
 
+/** A token with a verified signature. `timeRefusal` (`decision/authn/token-claims.ts`) says whether it is valid at a point in time. */
+export interface VerifiedToken {
+  readonly principal: Principal
+  /** Seconds since the epoch, from `exp`: the first moment at which the token is expired. */
+  readonly expiresAt: number
+  /** Seconds since the epoch, from `nbf` and `iat`; -Infinity: the token has neither. */
+  readonly validFrom: number
+  /** Seconds of clock skew that are tolerated. */
+  readonly leeway: number
+  /**
+   * Milliseconds after which the signature is verified again, as its issuer may withdraw the key; left out:
+   * never.
+   */
+  readonly cacheFor?: number
+}
+
 /** Whom a new token of the gateway is for. */
 export interface TokenSubject {
   readonly sub: string

@@ -14,9 +14,10 @@ import { loginEndpoint, providerOf, signInRedirect } from './sign-in/login-endpo
 import { type AnswersOf, validateFields } from './sign-in-endpoints.ts'
 import { PendingWork } from './pending-work.ts'
 import type { OidcPorts, OidcTenant, Reply } from './ports.ts'
+import type { VerifiedToken } from '../model/principal.ts'
 import type { PublicRequest } from '../model/route.ts'
 import { Provider } from './provider/provider.ts'
-import { type ProviderToken, TokenOfNoTenant, verifyProviderToken } from './tokens/provider-token.ts'
+import { TokenOfNoTenant, verifyProviderToken } from './tokens/provider-token.ts'
 import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
 import { otherUserPage } from './sign-in/refusal-page.ts'
@@ -123,7 +124,7 @@ export class Oidc {
   async verifyProviderToken(
     text: string,
     requestId: string | null = null,
-  ): Promise<ProviderToken | Refusal | null> {
+  ): Promise<VerifiedToken | Refusal | null> {
     if (this.#accepting.length === 0) return null
     const { now, log } = this.#contextOf(requestId)
     try {

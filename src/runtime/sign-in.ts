@@ -11,13 +11,9 @@ import { headerLines, isNavigation } from '../oidc/sign-in/browser.ts'
 import { Oidc } from '../oidc/oidc.ts'
 import type { Ephemeral, OidcLog, OidcPorts, OidcTenant } from '../oidc/ports.ts'
 import { type SessionOptions, Sessions } from '../oidc/session/session-authentication.ts'
-import { Refusal } from '../model/errors.ts'
 import type { OtherUserPage, SignInRedirect } from '../pipeline/stages/refuse-denied.ts'
 import type { SeatMemory } from '../decision/seats/memory.ts'
-import { verifiedToken } from './other-issuers.ts'
 
-/** Milliseconds that a verified token counts, even if the provider has withdrawn its key. */
-const CACHE_FOR = 10 * 60_000
 /**
  * The most bytes of the cookies of pending sign-ins: nginx takes 8 KiB of a header line, and other cookies
  * need room too.
@@ -74,10 +70,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     shows(method, request.rawHeaders) ? oidc.signIn(tenant, request) : null
   const otherUserPage: OtherUserPage = (refusal, tenant, { method, target, rawHeaders }) =>
     shows(method, rawHeaders) ? oidc.otherUserPage(refusal, tenant, target) : refusal
-  const providerToken: OtherIssuer = async (text, requestId) => {
-    const token = await oidc.verifyProviderToken(text, requestId)
-    return token === null || token instanceof Refusal ? token : verifiedToken(token, 'bearer', CACHE_FOR)
-  }
+  const providerToken: OtherIssuer = (text, requestId) => oidc.verifyProviderToken(text, requestId)
   /** Authentication by the session cookie. */
   const sessions = (renew: SessionOptions['renew']) =>
     new Sessions({

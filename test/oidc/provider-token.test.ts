@@ -46,11 +46,13 @@ t.test('accepted tokens', async (t) => {
       exp: now + 600,
     }),
     {
-      tenant: 'acme',
-      user: 'alice',
-      email: 'alice@acme.example',
-      names: ['Viewer', 'Editor'],
-      issuedAt: now,
+      principal: {
+        method: 'bearer',
+        tenant: 'acme',
+        user: 'alice',
+        email: 'alice@acme.example',
+        claims: { by: 'any-space', names: ['Viewer', 'Editor'], issuedAt: now - 60 },
+      },
       expiresAt: now + 600,
       validFrom: now,
       leeway: 60,
@@ -65,7 +67,7 @@ t.test('accepted tokens', async (t) => {
     [{ nbf: now + 30 }, {}],
   ]
   for (const [claims, header] of good)
-    t.match(await authenticate(claims, header), { user: 'alice' }, JSON.stringify(claims))
+    t.match(await authenticate(claims, header), { principal: { user: 'alice' } }, JSON.stringify(claims))
 })
 
 t.test('tokens for another audience are left to other authenticators', async (t) => {
@@ -124,8 +126,8 @@ t.test('one token that fits two tenants', async (t) => {
   oidc = tenants(accepts, accepts)
   t.equal(await authenticate(), 'token_invalid')
   oidc = tenants(accepts, { ...accepts, clientId: 'another' })
-  t.match(await authenticate(), { tenant: 'acme' })
-  t.match(await authenticate({ aud: 'another' }), { tenant: 'globex' })
+  t.match(await authenticate(), { principal: { tenant: 'acme' } })
+  t.match(await authenticate({ aud: 'another' }), { principal: { tenant: 'globex' } })
 })
 
 t.test('an expired token of no tenant is no matter of the one whose keys verified it', async (t) => {

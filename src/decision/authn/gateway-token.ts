@@ -6,8 +6,8 @@
 import { SignJWT } from 'jose'
 import type { TenantConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
-import type { TokenSubject } from '../../model/principal.ts'
-import { readClaims, type VerifiedToken } from './token-claims.ts'
+import type { TokenSubject, VerifiedToken } from '../../model/principal.ts'
+import { readClaims } from './token-claims.ts'
 import { matchesAlgorithm, isSigned, MAX_TOKEN, readJws } from './jws.ts'
 
 /** The issuers whose tokens are accepted. */
@@ -45,8 +45,8 @@ const otherIssuer = new Refusal('token_invalid', 'The token names an issuer whos
  * Signs with the tenant's first secret.
  *
  * @param now ms since the epoch
- * @param lifetime ms, rounded up to whole seconds; left out: the tenant's own @throws RangeError if the token
- *   would be longer than any that verifies
+ * @param lifetime ms, rounded up to whole seconds; left out: the tenant's own
+ * @throws RangeError if the token would be longer than any that verifies
  */
 export async function mintToken(
   tenant: TenantConfig,

@@ -7,7 +7,7 @@ import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { isSessionId } from '../../../seats-admin/model/session-record.ts'
 import { Refusal } from '../../model/errors.ts'
 import { foreignSub, isIssuerUser } from '../../model/issuer-user.ts'
-import type { Principal, SeatClaims } from '../../model/principal.ts'
+import type { SeatClaims, VerifiedToken } from '../../model/principal.ts'
 import {
   authorizationBytes,
   listBytes,
@@ -16,22 +16,6 @@ import {
   textBytes,
   textsBytes,
 } from '../../lib/heap-size.ts'
-
-/** A token with a verified signature. {@link timeRefusal} says whether it is valid at a point in time. */
-export interface VerifiedToken {
-  readonly principal: Principal
-  /** Seconds since the epoch, from `exp`: the first moment at which the token is expired. */
-  readonly expiresAt: number
-  /** Seconds since the epoch, from `nbf` and `iat`; -Infinity: the token has neither. */
-  readonly validFrom: number
-  /** Seconds of clock skew that are tolerated. */
-  readonly leeway: number
-  /**
-   * Milliseconds after which the signature is verified again, as its issuer may withdraw the key; left out:
-   * never.
-   */
-  readonly cacheFor?: number
-}
 
 type Payload = Readonly<Record<string, unknown>>
 

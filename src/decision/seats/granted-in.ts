@@ -80,7 +80,8 @@ function* searchSpaces(
 }
 
 /**
- * @param requestSpace the space of Seats without one: those of an API key, and the names in a provider's own token
+ * @param requestSpace the space of Seats without one: those of an API key, and the names in a provider's own
+ *   token
  */
 function namesBySpace(
   claims: SeatClaims,

@@ -7,8 +7,8 @@
 import type { ClaimMatch, IssuerConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
 import { issuerUser } from '../../model/issuer-user.ts'
+import type { VerifiedToken } from '../../model/principal.ts'
 import { ProviderError } from '../provider/provider-errors.ts'
-import { LEEWAY } from '../provider/provider.ts'
 import { claimAt, claimMatches, readSeatsClaim } from '../tokens/id-token-claims.ts'
 import {
   audiencesOf,
@@ -20,7 +20,8 @@ import {
   type Signer,
 } from '../tokens/compact-jws.ts'
 import { checkTimes, isUserId } from '../tokens/id-token.ts'
-import { ambiguous, checkType, type ProviderToken } from '../tokens/provider-token.ts'
+import { ambiguous, checkType, verifiedToken } from '../tokens/provider-token.ts'
+import { REVERIFY } from './token-issuer.ts'
 
 /** An entry of a tenant's `issuers`. */
 export interface AcceptedIssuer extends Signer {
@@ -55,7 +56,7 @@ export async function verifyIssuerToken(
   text: string,
   issuers: readonly AcceptedIssuer[],
   now: number,
-): Promise<ProviderToken | Refusal | IssuerOutage | null> {
+): Promise<VerifiedToken | Refusal | IssuerOutage | null> {
   const jws = readCompact(text)
   if (jws === null) return null
   // Before the signature check, the claims only select the keys.
@@ -116,18 +117,17 @@ function userOf(claims: Claims, { issuer, userClaim }: IssuerConfig): string | n
   return isUserId(user) ? user : null
 }
 
-function toToken(claims: Claims, { tenant, config }: AcceptedIssuer, now: number): ProviderToken | Refusal {
+function toToken(claims: Claims, { tenant, config }: AcceptedIssuer, now: number): VerifiedToken | Refusal {
   const untimely = checkTimes(claims, now)
   if (untimely !== null) return untimely
-  const { exp, iat, nbf = 0 } = claims as { exp: number; iat: number; nbf?: number }
+  const { exp, iat } = claims as { exp: number; iat: number }
   if (!((exp - iat) * 1000 <= config.maxLifetime)) return tooLong
   const user = userOf(claims, config)
   if (user === null) return noUser
   const names = seatNames(claims, config)
   if (names === null) return unreadableSeats
-  const issuedAt = Math.floor(iat)
-  const validFrom = Math.max(issuedAt, nbf)
-  return { tenant, user, email: null, names, issuedAt, expiresAt: exp, validFrom, leeway: LEEWAY }
+  const caller = { tenant, user, email: null, names }
+  return verifiedToken(claims, caller, { method: 'issuer', now, cacheFor: REVERIFY })
 }
 
 /** Null: the claim is malformed. */

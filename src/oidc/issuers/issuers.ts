@@ -2,12 +2,12 @@
 
 import type { TenantConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
+import type { VerifiedToken } from '../../model/principal.ts'
 import { PendingWork } from '../pending-work.ts'
 import type { OidcLog } from '../ports.ts'
 import type { HttpLimits } from '../provider/http.ts'
 import { ofRequest } from '../context.ts'
 import { sanitizeName } from '../provider/log-text.ts'
-import type { ProviderToken } from '../tokens/provider-token.ts'
 import { type AcceptedIssuer, IssuerOutage, verifyIssuerToken } from './issuer-token.ts'
 import { type IssuerKeys, issuerKeys } from './token-issuer.ts'
 
@@ -52,7 +52,7 @@ export class Issuers {
    *
    * @param requestId the id of the request that has the token
    */
-  async verify(text: string, requestId: string | null = null): Promise<ProviderToken | Refusal | null> {
+  async verify(text: string, requestId: string | null = null): Promise<VerifiedToken | Refusal | null> {
     const verified = await this.#work.track(verifyIssuerToken(text, this.#accepted, this.#options.now()))
     if (!(verified instanceof IssuerOutage)) return verified
     const { tenant, config } = verified.issuer

@@ -75,8 +75,8 @@ export function cookieValues(lines: readonly string[], name: string): string[] {
  *
  * @param text the value of the cookie
  *
- * @param origins the origins by tenant @returns all of them if the cookie names no such tenant: it
- *   authenticates no caller
+ * @param origins the origins by tenant
+ * @returns all of them if the cookie names no such tenant: it authenticates no caller
  */
 export function ownOriginsOf(text: string, origins: ReadonlyMap<string, string>): readonly string[] {
   const own = origins.get(text.split('.', 1)[0] ?? '')

@@ -9,6 +9,7 @@
  */
 
 import type { Refusal } from '../../model/errors.ts'
+import type { AuthMethod, Principal, VerifiedToken } from '../../model/principal.ts'
 import {
   audiencesOf,
   checkSignature,
@@ -22,18 +23,8 @@ import { checkTimes, isIssuedTo, isSubject, isUserId, userOf } from './id-token.
 import { identityOf, isOfTenant, readSeatsClaim } from './id-token-claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
-/** Times in seconds since the epoch; `leeway` in seconds. */
-export interface ProviderToken {
-  readonly tenant: string
-  readonly user: string
-  readonly email: string | null
-  /** Seat names of the claim; each request looks up their Seats and spaces. */
-  readonly names: readonly string[]
-  readonly issuedAt: number
-  readonly expiresAt: number
-  readonly validFrom: number
-  readonly leeway: number
-}
+/** ms after which the signature is verified again: the provider may withdraw its key. */
+const REVERIFY = 10 * 60_000
 
 const TYPES = new Set([null, 'jwt', 'at+jwt'])
 /** Values of Keycloak's claim `typ`. */
@@ -56,15 +47,15 @@ export class TokenOfNoTenant {
 }
 
 /**
- * @param providers of the tenants that accept such tokens @returns null: the token is for none of them;
- *   TokenOfNoTenant: its claim names none of their tenants. Rejects with ProviderError if the provider's keys
- *   are unavailable.
+ * @param providers of the tenants that accept such tokens
+ * @returns null: the token is for none of them; TokenOfNoTenant: its claim names none of their tenants.
+ *   Rejects with ProviderError if the provider's keys are unavailable.
  */
 export async function verifyProviderToken(
   text: string,
   providers: readonly Provider[],
   now: number,
-): Promise<ProviderToken | Refusal | TokenOfNoTenant | null> {
+): Promise<VerifiedToken | Refusal | TokenOfNoTenant | null> {
   const jws = readCompact(text)
   if (jws === null) return null
   // Before the signature check, issuer, audience and tenant claim only select the keys.
@@ -80,7 +71,7 @@ export async function verifyProviderToken(
   const refusal = checkTimes(jws.claims, now) ?? checkParty(jws.claims, provider)
   // The refusal of a token without a tenant does not name the tenant whose keys verified it.
   if (own.length === 0) return refusal ?? new TokenOfNoTenant(user)
-  return refusal?.of({ tenant: provider.tenant.id, user }) ?? toProviderToken(jws.claims, provider)
+  return refusal?.of({ tenant: provider.tenant.id, user }) ?? toVerified(jws.claims, provider, now)
 }
 
 function isFor(claims: Claims, oidc: Provider['tenant']['oidc']): boolean {
@@ -107,19 +98,39 @@ function checkParty(claims: Claims, provider: Provider): Refusal | null {
   return isIssuedTo(claims, clientId, audiences) ? null : otherParty
 }
 
-function toProviderToken(claims: Claims, { tenant }: Provider): ProviderToken | Refusal {
-  const { sub, iat, exp, nbf = 0 } = claims
+function toVerified(claims: Claims, { tenant }: Provider, now: number): VerifiedToken | Refusal {
+  const { sub } = claims
   if (!isSubject(sub)) return isUserId(sub) ? foreignSub : noSub
-  const issuedAt = Math.floor(iat as number)
   const { names } = readSeatsClaim(claims, tenant.oidc.seatsClaim)
-  return {
-    tenant: tenant.id,
-    user: sub,
-    email: identityOf(sub, claims).email,
-    names: names ?? [],
-    issuedAt,
-    expiresAt: exp as number,
-    validFrom: Math.max(issuedAt, nbf as number),
-    leeway: LEEWAY,
-  }
+  const caller = { tenant: tenant.id, user: sub, email: identityOf(sub, claims).email, names: names ?? [] }
+  return verifiedToken(claims, caller, { method: 'bearer', now, cacheFor: REVERIFY })
+}
+
+/** The caller of a token of a provider, or of another issuer. */
+interface TokenCaller extends Pick<Principal, 'tenant' | 'user' | 'email'> {
+  /** Seat names of the claim; each request looks up their Seats and spaces. */
+  readonly names: readonly string[]
+}
+
+/**
+ * @param claims those of a token with a valid signature and valid times
+ * @param options.now ms since the epoch
+ * @param options.cacheFor ms after which the signature is verified again
+ */
+export function verifiedToken(
+  claims: Claims,
+  { tenant, user, email, names }: TokenCaller,
+  { method, now, cacheFor }: { readonly method: AuthMethod; readonly now: number; readonly cacheFor: number },
+): VerifiedToken {
+  const { exp, iat, nbf = 0 } = claims as { exp: number; iat: number; nbf?: number }
+  const principal = Object.freeze({
+    method,
+    tenant,
+    user,
+    email,
+    claims: { by: 'any-space', names, issuedAt: Math.floor(iat) - LEEWAY } as const,
+    session: null,
+    validUntil: Math.min((exp + LEEWAY) * 1000, now + cacheFor),
+  })
+  return { principal, expiresAt: exp, validFrom: Math.max(Math.floor(iat), nbf), leeway: LEEWAY, cacheFor }
 }

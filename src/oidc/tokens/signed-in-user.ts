@@ -115,8 +115,8 @@ async function verifiedToken(
 /**
  * No claims without a userinfo endpoint. A Refusal for a response about another user.
  *
- * @param question `decides`: the sign-in depends on it, and needs a `sub` @returns the error if userinfo
- * could not be read. Rejects with ProviderError if discovery fails.
+ * @param question `decides`: the sign-in depends on it, and needs a `sub`
+ * @returns the error if userinfo could not be read. Rejects with ProviderError if discovery fails.
  */
 async function userinfo(
   provider: Provider,

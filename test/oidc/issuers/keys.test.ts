@@ -47,8 +47,9 @@ async function start(t: Test, more: (issuer: string) => Partial<IssuerConfig> = 
   const open = (tenants: Record<string, IssuerConfig[]>) => {
     const issuers = openIssuers(tenants)
     return async (token: string) => {
-      const found = await issuers.verify(token, 'r-1')
-      return found instanceof Refusal ? found.code : found
+      const verified = await issuers.verify(token, 'r-1')
+      if (verified === null || verified instanceof Refusal) return verified?.code ?? null
+      return { ...verified.principal, ...verified.principal.claims }
     }
   }
   const sign = (claims = {}, header = {}) => provider.sign(provider.claims(claims), header)
