@@ -25,14 +25,15 @@ import type { Operation } from './pipeline/openapi/operation.ts'
 import type { DecidingTables } from './runtime/endpoint-deps.ts'
 import { type Extensions, PATIENCE } from './runtime/extensions.ts'
 import type { Gateway } from './runtime/gateway.ts'
-import { startGateway as startCore } from './runtime/start-gateway.ts'
 import type { Log } from './telemetry/logger.ts'
 
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url))
 
 /** Opens the store, compiles the tables and listens, as `startGateway` of `src/runtime` says. */
-export function startGateway(config: Config, log: Log, patience = PATIENCE): Promise<Gateway> {
-  return startCore(config, log, { extensions, worker: WORKER, patience })
+export async function startGateway(config: Config, log: Log, patience = PATIENCE): Promise<Gateway> {
+  // Commands that only list routes or compare tables do not load the gateway, which has half of all modules.
+  const core = await import('./runtime/start-gateway.ts')
+  return core.startGateway(config, log, { extensions, worker: WORKER, patience })
 }
 
 export const extensions: Extensions = {

@@ -116,6 +116,21 @@ t.test('no circle of files', async (t) => {
   t.ok(done.size >= withBench.length)
 })
 
+t.test('a command that reads only files does not load the gateway', async (t) => {
+  const loaded = new Set<string>()
+  const load = (file: string) => {
+    if (loaded.has(file) || !file.endsWith('.ts')) return
+    loaded.add(file)
+    for (const [, target = ''] of readFileSync(file, 'utf8').matchAll(
+      /^(?:import|\}) (?!type ).*'(\.[^']+)'$/gm,
+    ))
+      load(normalize(join(dirname(file), target)))
+  }
+  load('src/cli/load-tables.ts')
+  t.ok(loaded.has('src/composition.ts') && loaded.size > 100)
+  t.notOk(loaded.has('src/runtime/start-gateway.ts'), 'it is half of all modules')
+})
+
 t.test('no source imports what costs each start more than it gives', async (t) => {
   // The module of node:http loads `fetch`, that of node:process opens the standard streams.
   for (const file of files.filter((each) => !each.startsWith('seats-admin/console/')))
