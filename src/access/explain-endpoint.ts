@@ -261,7 +261,7 @@ async function explainedCaller(
   }
   const isKnown = scope.admin || (record !== null && entries.size > 0)
   const { leeway, lifetime } = tenant.token
-  // The principal is that of a token that sign-in mints now.
+  // The principal is like the one of a token that sign-in mints now.
   const caller: Principal = {
     method: 'bearer',
     tenant: tenant.id,

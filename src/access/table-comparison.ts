@@ -1,7 +1,7 @@
 /**
- * Logs and counts what a reload changes by meaning. It runs after the activation, in slices beside the requests, and one at
- * a time: the next reload ends it, and compares its own tables with those that the ended comparison began with. So two
- * reloads in a row hide nothing.
+ * Logs and counts what a reload changes by meaning. A comparison runs after the activation, in slices between
+ * requests, and one at a time: the next reload ends it, and compares its tables with those from before the
+ * ended one. So two reloads in a row hide nothing.
  */
 
 import type { Config } from '../config/config.ts'
@@ -14,11 +14,11 @@ import type { Log } from '../telemetry/logger.ts'
 import { type Change, type ChangeSummary, changeSummary, KINDS } from './access-change.ts'
 import { type Tables, tablesOf } from './tables.ts'
 
-/** A log line each. */
+/** The most changes with a log line each. */
 const MOST_LINES = 20
-/** Some 50,000 changed routes; 110 MB. Beyond them the comparison is given up. */
+/** The most steps: some 50,000 changed routes, with 110 MB. After them, the comparison is given up. */
 const MOST_STEPS = 500_000
-/** Milliseconds. A request waits for one slice at most. */
+/** The time of a slice in ms. A request waits for one slice at most. */
 const SLICES = { work: 5, pause: 10 }
 
 type BuiltInPaths = (place: BuiltInPlace) => readonly Route[]
@@ -42,7 +42,7 @@ export class TableComparison {
     metrics.tablesChanged(Object.fromEntries(KINDS.map((kind) => [kind, 0])))
   }
 
-  /** @param before the configuration until now; that of a comparison in progress takes its place */
+  /** Starts a comparison. @param before the former configuration, unless a comparison is in progress */
   begin(before: Config, after: Config): void {
     const first = this.#running?.before ?? before
     this.#end('it is repeated with the tables of the next reload')
@@ -51,7 +51,7 @@ export class TableComparison {
     void this.#run(running)
   }
 
-  /** Nothing is compared any more. */
+  /** Ends the comparison. */
   cancel(): void {
     this.#end('the gateway ends')
   }
@@ -91,7 +91,7 @@ export class TableComparison {
   }
 }
 
-/** As `seatgate diff --json` has it. */
+/** A change, in the form of `seatgate diff --json`. */
 function fieldsOf({ kind, method, host, pattern, witness, old, new: now }: Change) {
   return { kind, method, ...(host === undefined ? {} : { host }), pattern, witness, old, new: now }
 }

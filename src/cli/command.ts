@@ -41,7 +41,7 @@ export function defineCommand<const O extends Options>(
 /** The terminal: data goes to standard output, errors to standard error. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv
-  /** The time limit of each call of the store in ms; if absent, that of a gateway. */
+  /** The time limit of each call of the store in ms; if absent, a gateway's limit. */
   readonly storeTimeout?: number
   /** The width of standard output in characters; 80 if it is no terminal. */
   readonly columns: number

@@ -7,7 +7,7 @@ import { defineCommand } from './command.ts'
  * that this prints. In place of `:file` and `:folder`, the shell offers paths.
  */
 const SCRIPTS = {
-  // Bash from version 3.2 (that of macOS), which passes --name=value as three words.
+  // Bash from version 3.2 (on macOS), which passes --name=value as three words.
   bash: `# Completion of seatgate in bash: source <(seatgate completion bash)
 
 _seatgate() {

@@ -212,9 +212,11 @@ function cause(end: End) {
 }
 
 /**
- * Waits for the end. A second signal ends the process at once; npm's end is no signal, as Ctrl-C reaches npm too.
+ * Waits for the end. A second signal ends the process at once; npm's end is no signal, as Ctrl-C reaches npm
+ * too.
  *
- * @param parent the process id of npm, its shell or `seatgate.js`, whose end also ends the gateway; undefined: none
+ * @param parent the process id of npm, its shell or `seatgate.js`, whose end also ends the gateway;
+ *   undefined: none
  */
 function termination({ SEATGATE_PARENT: parent }: NodeJS.ProcessEnv): Promise<End> {
   return new Promise((resolve) => {

@@ -155,7 +155,7 @@ function wrongMerge(document: Document): number | null {
   return offset
 }
 
-/** The offset of a member; for one from an alias or a merge key, that of the key which has it. */
+/** The offset of a member; for one from an alias or a merge key, the offset of the key which has it. */
 function offsetOf(root: unknown, at: readonly string[]): number {
   let node = root
   let offset = 0

@@ -165,7 +165,7 @@ export class OpenApiTable {
     const ended = isNode(last?.value) ? last.value.range?.[1] : undefined
     const start = isNode(last?.key) ? last.key.range?.[0] : undefined
     if (ended === undefined || start === undefined || this.#routes.flow) return null
-    // The end of a map is that of its last line.
+    // A map ends with its last line.
     const end = this.#text.slice(0, ended).trimEnd().length
     const line = this.#text.slice(this.#text.lastIndexOf('\n', start - 1) + 1, start)
     const indent = /^ */.exec(line)?.[0] ?? ''

@@ -79,7 +79,7 @@ export const showSeat = defineCommand({
     }),
 })
 
-/** The id of a Seat; if it is deleted, that of the last Seat with the name. */
+/** The id of a Seat; if it is deleted, the id of the last Seat with the name. */
 async function idOfSeat(gateway: Gateway, nameOrId: string): Promise<string> {
   try {
     return (await findSeat(gateway, nameOrId)).seat.id

@@ -52,9 +52,9 @@ export interface CycleRequest extends Sent {
 export interface CycleParts {
   readonly writer: Writer<CycleRequest>
   readonly record: RunRecord
-  /** Null: there are no tokens, no sessions and no blocks. */
+  /** The tokens; null if there are no tokens, no sessions and no blocks. */
   readonly tokens: TrialTokens | null
-  /** Null: there are no sessions to end. */
+  /** The sessions to end; null if there are none. */
   readonly sessions: TrialSessions | null
   readonly time: GatewayTime
   readonly space: string

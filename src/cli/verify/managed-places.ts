@@ -17,7 +17,7 @@ interface PlaceSettings {
 /** The addresses and options of the gateways. */
 export interface Reached {
   readonly places: readonly PlaceSettings[]
-  /** The options of requests; their space is that of the run. */
+  /** The options of requests, with the space of the run. */
   readonly shared: Omit<GatewayOptions, 'url'>
   /** The space in which Seats and keys are managed if the key may not do so in the space of the run. */
   readonly adminSpace: string

@@ -49,7 +49,7 @@ export interface ManyWritersParts {
   readonly record: RunRecord
   /** The time in ms between two writes of one writer. */
   readonly interval: number
-  /** Null: there are no tokens. */
+  /** The tokens; null if there are none. */
   readonly tokens: TrialTokens | null
   readonly space: string
   readonly prefix: string

@@ -231,7 +231,7 @@ export class RunRecord {
       // Reads with the answer of an earlier one: a cache is in between.
       repeated_answers: this.#repeated,
       undecided: sum(places.flatMap(({ undecided }) => Object.values(undecided))),
-      // Those with a 2xx, and by operation.
+      // Writes with a 2xx, in all and by operation.
       writes: this.writes,
       operations: Object.fromEntries(this.#operations),
       // Writes without a 2xx, by reason: their outcome is unknown.
@@ -249,7 +249,7 @@ export class RunRecord {
       places,
       not_tested: [...this.#untested].map(([what, why]): Untested => ({ what, why })),
       during: this.during,
-      // Null with one writer.
+      // The counts with several writers; null if there is one.
       histories: this.histories,
     }
   }

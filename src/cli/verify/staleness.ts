@@ -98,7 +98,7 @@ export class Subject<C> {
     if (this.#last.write === write && this.#states.length > 1) this.#states.pop()
   }
 
-  /** Judges a read, when all writes that began before its end are known. @returns null if it is right */
+  /** Judges a read; all writes that began before its end must be known. @returns null if it is right */
   judge(read: Read): Violation | null {
     const since = Math.max(
       0,
