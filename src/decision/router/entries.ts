@@ -9,6 +9,7 @@ import { CorsPolicy, corsKey } from '../../model/cors.ts'
 import { hostsLabel } from '../../model/host.ts'
 import type { PathRewrite, Route } from '../../model/route.ts'
 import { SPACE_HEADER } from '../../model/space-source.ts'
+import { placeText } from './entry-warnings.ts'
 import type { Branch } from './host-roots.ts'
 import {
   covers,
@@ -73,7 +74,7 @@ export class Entries {
       if (builtIn && this.#collides(each)) return COLLISION
       const duplicate = insert(root, each, route)
       if (duplicate !== null)
-        return `matches the same requests as ${duplicate.id}${placeOf(duplicate)}: remove one of them`
+        return `matches the same requests as ${duplicate.id}${placeText(duplicate)}: remove one of them`
     }
     return compiled
   }
@@ -167,7 +168,3 @@ function routeOf(entry: RouteEntry, base: string, cors: CorsPolicy | null): Rout
 }
 
 const NO_HOSTS: readonly string[] = Object.freeze([])
-
-function placeOf(route: Route): string {
-  return route.place === null ? '' : ` (${route.place.file}:${route.place.line})`
-}

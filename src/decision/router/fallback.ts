@@ -7,11 +7,10 @@
 import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
 import type { Warning } from '../../config/faults.ts'
 import type { Requirement, Route } from '../../model/route.ts'
+import { placeText, warningsByFile } from './entry-warnings.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import { find, type Leaf, type Node, placedIn } from './tree.ts'
 
-/** The most warnings of a file: further ones add nothing. */
-const MAX_WARNINGS = 100
 /**
  * The methods that represent `ANY`. HEAD follows GET; OPTIONS is public on purpose if it is allowed at all.
  */
@@ -23,29 +22,22 @@ const SAMPLE_RESTS = [[''], ...[1, 2, 3, 4, 5, 6].map((depth) => Array<string>(d
 
 /** @param patterns of `routes`, in the same order */
 export function fallbacks(root: Node, routes: readonly Route[], patterns: readonly Pattern[]): Warning[] {
-  const warnings: Warning[] = []
   const reported = new Set<string>()
-  const counts = new Map<string, number>()
-  for (const [index, route] of routes.entries()) {
-    const { place } = route
-    const count = counts.get(place?.file ?? '') ?? 0
-    if (count >= MAX_WARNINGS || place === null) continue
+  return warningsByFile(routes, (route, place, index) => {
     const fallbacksByRoute = new Map<Route, Set<string>>()
     const visit = (leaf: Leaf, path: readonly string[]) =>
       collect(root, route, leaf, `/${path.join('/')}`, fallbacksByRoute)
     if (strength(route.requirement) > 0)
       visitWider(root, patterns[index]?.segments ?? [], 0, false, [], visit)
-    for (const [other, methods] of fallbacksByRoute) {
+    return [...fallbacksByRoute].flatMap(([other, methods]): Warning[] => {
       const pair = `${route.path} ${other.id}`
-      const message = warning(route, other, methods)
-      if (reported.has(pair)) continue
+      if (reported.has(pair)) return []
       reported.add(pair)
       const group = `${route.requirement}, other methods ${other.requirement}`
-      warnings.push({ code: 'wider_fallback', place, message, about: { group, subject: route.id } })
-      counts.set(place.file, (counts.get(place.file) ?? 0) + 1)
-    }
-  }
-  return warnings
+      const message = warning(route, other, methods)
+      return [{ code: 'wider_fallback', place, message, about: { group, subject: route.id } }]
+    })
+  })
 }
 
 type Visit = (leaf: Leaf, path: readonly string[]) => void
@@ -132,10 +124,9 @@ function strength(requirement: Requirement): number {
 }
 
 function warning(route: Route, other: Route, methods: ReadonlySet<string>): string {
-  const place = other.place === null ? '' : ` (${other.place.file}:${other.place.line})`
   const all = [...methods].join(', ')
   return (
-    `${route.id} requires ${route.requirement}, but ${all} of its path can fall back to ${other.id}${place}, ` +
+    `${route.id} requires ${route.requirement}, but ${all} of its path can fall back to ${other.id}${placeText(other)}, ` +
     `which requires less: ${other.requirement}. To resolve this, add an entry for the method`
   )
 }

@@ -6,36 +6,23 @@
 
 import type { Warning } from '../../config/faults.ts'
 import type { Route } from '../../model/route.ts'
+import { placeText, warningsByFile } from './entry-warnings.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import { type Leaf, type Node, placedIn } from './tree.ts'
 
-/**
- * The most warnings of a file: further ones add nothing. Those of one table, perhaps accepted, hide none of
- * another.
- */
-const MAX_WARNINGS = 100
-
 /** @param patterns of `routes`, in the same order */
 export function overlaps(root: Node, routes: readonly Route[], patterns: readonly Pattern[]): Warning[] {
-  const warnings: Warning[] = []
-  const counts = new Map<string, number>()
-  for (const [index, route] of routes.entries()) {
-    const { place } = route
-    const count = counts.get(place?.file ?? '') ?? 0
-    if (count >= MAX_WARNINGS || place === null) continue
+  return warningsByFile(routes, (route, place, index) => {
     const crossed = new Set<Route>()
     cross(root, patterns[index]?.segments ?? [], 0, false, (leaf) => collect(leaf, route, crossed))
     const others = [...crossed].filter((other) => !answersAlike(route, other))
-    for (const other of others)
-      warnings.push({
-        code: 'crossing_entries',
-        place,
-        message: warning(route, other),
-        about: { group: precedence(route, other), subject: `${route.id} before ${other.path}` },
-      })
-    counts.set(place.file, count + others.length)
-  }
-  return warnings
+    return others.map((other) => ({
+      code: 'crossing_entries',
+      place,
+      message: warning(route, other),
+      about: { group: precedence(route, other), subject: `${route.id} before ${other.path}` },
+    }))
+  })
 }
 
 /**
@@ -103,6 +90,5 @@ function precedence(one: Route, other: Route): string {
 }
 
 function warning(route: Route, other: Route): string {
-  const place = other.place === null ? '' : ` (${other.place.file}:${other.place.line})`
-  return `${route.id}: some requests match ${other.id}${place} too; this entry takes precedence`
+  return `${route.id}: some requests match ${other.id}${placeText(other)} too; this entry takes precedence`
 }
