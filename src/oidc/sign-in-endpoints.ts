@@ -103,7 +103,6 @@ const backchannelError = object({
 
 export interface AnswersOf {
   readonly backchannelLogout: ValueOf<typeof backchannelError>
-
   readonly login: ValueOf<typeof loginAnswer>
   readonly validate: ValueOf<typeof validateAnswer>
   readonly logout: ValueOf<typeof logoutAnswer>
@@ -118,6 +117,8 @@ interface SignInEndpoint extends EndpointDescription<ErrorCode> {
 
 const backchannelLogout = {
   method: 'POST',
+  details:
+    'OpenID Connect Back-Channel Logout 1.0. The provider sends the token, which names a session, a user or both.',
   body: {
     // Further parameters are ignored (section 2.5).
     schema: object({ logout_token: text('The logout token of the provider.', { minLength: 1 }) }),
@@ -127,6 +128,8 @@ const backchannelLogout = {
   codes: [],
   pages: false,
 } as const
+
+const tenantParams = { tenant: text('The tenant.', { examples: ['acme'] }) }
 
 const tokenCodes = ['token_invalid', 'token_expired', 'token_not_yet_valid'] as const
 
@@ -175,7 +178,7 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     summary: 'Finishes a sign-in at the redirect URI of one tenant.',
     details:
       'A redirect URI for each tenant prevents mix-up attacks between providers (RFC 9700, section 2.1).',
-    params: { tenant: text('The tenant.', { examples: ['acme'] }) },
+    params: tenantParams,
   },
   {
     method: 'POST',
@@ -219,16 +222,12 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     path: '/auth/oidc/backchannel-logout',
     operation: 'logOutAtProvider',
     summary: 'Ends the sessions that a logout token of the provider names.',
-    details:
-      'OpenID Connect Back-Channel Logout 1.0. The provider sends the token, which names a session, a user or both.',
   },
   {
     ...backchannelLogout,
     path: '/auth/oidc/backchannel-logout/{tenant}',
     operation: 'logOutAtProviderOfTenant',
     summary: 'Ends the sessions of one tenant that a logout token of the provider names.',
-    details:
-      'OpenID Connect Back-Channel Logout 1.0. The provider sends the token, which names a session, a user or both.',
-    params: { tenant: text('The tenant.', { examples: ['acme'] }) },
+    params: tenantParams,
   },
 ]
