@@ -12,17 +12,16 @@ import { gatewayFile } from './main-file.ts'
 import { buildMethods } from './methods.ts'
 import { buildRateLimits } from './rate-limit-settings.ts'
 import type { Section } from './section.ts'
-import { type ValuesOf, valuesOf } from './setting.ts'
 import { checkStore } from './store-settings.ts'
 import { buildTenants, type TenantConfig } from './tenant-settings.ts'
 import { buildUpstreams } from './upstreams.ts'
 
-type Values = ValuesOf<typeof gatewayFile.fields>
+type Values = ReturnType<typeof gatewayFile.of>
 
 /** The part of a configuration that the main file alone determines. */
 export function buildSettings(root: Section) {
   for (const key of ['redis', 'store']) if (hasPassword(root.value(key))) root.warnOfSecrets(key)
-  const values = valuesOf(gatewayFile.fields, root)
+  const values = gatewayFile.of(root)
   const { listen, ops, decision, advertise, opsHosts, workers, store, redis, memory, identity, metrics } =
     values
   const { startupTimeout, drain, drainDelay, trustedProxies, proxyProtocol } = values

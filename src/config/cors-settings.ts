@@ -10,43 +10,42 @@ import { durationWithin } from './units.ts'
 /** Browsers keep the response to a preflight for at most 2 hours (Chromium) or 24 (Firefox). */
 const maxAge = durationWithin('0s', '24h')
 
-const fields = {
-  origins: required(
-    list(
-      'The origins, each with scheme, host and port; or * alone, without credentials. Pages of apps and extensions have schemes such as capacitor, tauri and chrome-extension.',
-      readOrigin,
-      {
-        distinct: true,
-        minItems: 1,
-        examples: [['https://app.example']],
-        items: { examples: ['https://app.example'] },
-      },
-    ),
-  ),
-  credentials: flag(
-    'Pages may read responses to requests with cookies, and the session cookie is accepted for all methods.',
-    { examples: [true] },
-  ),
-  headers: list(
-    'Request headers that pages may send, in addition to authorization, content-type, space and x-api-key.',
-    readName,
-    { distinct: true, default: [], examples: [['if-match']], items: { examples: ['if-match'] } },
-  ),
-  expose: list(
-    'Response headers that pages may read, in addition to retry-after, www-authenticate and x-request-id.',
-    readName,
-    { distinct: true, default: [], examples: [['etag']], items: { examples: ['etag'] } },
-  ),
-  maxAge: text('How long a browser may reuse the answer to a preflight. From 0s to 24h.', maxAge, {
-    pattern: '^(0|[1-9][0-9]*)(ms|s|m|h|d)$',
-    default: '10m',
-    examples: ['1h'],
-  }),
-}
-
 export const cors = map(
   'Pages of other origins that may read the responses of this table (CORS). Without this key, they get whatever the service itself answers.',
-  fields,
+  {
+    origins: required(
+      list(
+        'The origins, each with scheme, host and port; or * alone, without credentials. Pages of apps and extensions have schemes such as capacitor, tauri and chrome-extension.',
+        readOrigin,
+        {
+          distinct: true,
+          minItems: 1,
+          examples: [['https://app.example']],
+          items: { examples: ['https://app.example'] },
+        },
+      ),
+    ),
+    credentials: flag(
+      'Pages may read responses to requests with cookies, and the session cookie is accepted for all methods.',
+      { examples: [true] },
+    ),
+    headers: list(
+      'Request headers that pages may send, in addition to authorization, content-type, space and x-api-key.',
+      readName,
+      { distinct: true, default: [], examples: [['if-match']], items: { examples: ['if-match'] } },
+    ),
+    expose: list(
+      'Response headers that pages may read, in addition to retry-after, www-authenticate and x-request-id.',
+      readName,
+      { distinct: true, default: [], examples: [['etag']], items: { examples: ['etag'] } },
+    ),
+    // Not a `duration`: its messages show the default as the example.
+    maxAge: text('How long a browser may reuse the answer to a preflight. From 0s to 24h.', maxAge, {
+      pattern: '^(0|[1-9][0-9]*)(ms|s|m|h|d)$',
+      default: '10m',
+      examples: ['1h'],
+    }),
+  },
   (values, section): CorsSettings => {
     const { origins, credentials } = values
     if (origins.includes('*') && origins.length > 1)

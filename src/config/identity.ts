@@ -12,40 +12,38 @@ const OWN_FIELD = 'x-seatgate-jwt'
 
 export type IdentityAlgorithm = 'ES256' | 'EdDSA'
 
-const fields = {
-  header: text(
-    "The request header that carries the JWT. A client's own header of this name is dropped.",
-    identityField,
-    { default: 'x-seatgate-jwt', examples: ['x-acme-identity'] },
-  ),
-  algorithm: choice('ES256 (ECDSA on P-256) or EdDSA (Ed25519).', ['ES256', 'EdDSA'], {
-    default: 'ES256',
-    examples: ['ES256'],
-  }),
-  keys: required(
-    list(
-      'PEM files with private keys (PKCS#8, no passphrase), relative to this file. The first key signs. The public keys of all of them are at /.well-known/seatgate/jwks.json. A changed key file is reloaded in the same way as this file.',
-      asWritten,
-      { minItems: 1, maxItems: 16, items: { ...PEM_FILE, examples: ['keys/2026.pem'] } },
-    ),
-  ),
-  lifetime: duration(
-    'How long a JWT is valid. For half of that time, the gateway sends the same JWT again for the same caller to the same upstream.',
-    '5s',
-    '5m',
-    { default: '60s', examples: ['2m'] },
-  ),
-  issuer: text('The iss claim: a name or a URI of this gateway.', issuer, {
-    default: 'seatgate',
-    examples: ['https://gateway.example.com'],
-  }),
-}
-
 /** The settings of the JWT that identifies the caller to upstreams; null: there is no JWT. */
 export const identity = optional(
   map(
     'Signs the identity of callers for upstreams: each forwarded request carries a JWT. See signed-identity.md. Default: off.',
-    fields,
+    {
+      header: text(
+        "The request header that carries the JWT. A client's own header of this name is dropped.",
+        identityField,
+        { default: 'x-seatgate-jwt', examples: ['x-acme-identity'] },
+      ),
+      algorithm: choice('ES256 (ECDSA on P-256) or EdDSA (Ed25519).', ['ES256', 'EdDSA'], {
+        default: 'ES256',
+        examples: ['ES256'],
+      }),
+      keys: required(
+        list(
+          'PEM files with private keys (PKCS#8, no passphrase), relative to this file. The first key signs. The public keys of all of them are at /.well-known/seatgate/jwks.json. A changed key file is reloaded in the same way as this file.',
+          asWritten,
+          { minItems: 1, maxItems: 16, items: { ...PEM_FILE, examples: ['keys/2026.pem'] } },
+        ),
+      ),
+      lifetime: duration(
+        'How long a JWT is valid. For half of that time, the gateway sends the same JWT again for the same caller to the same upstream.',
+        '5s',
+        '5m',
+        { default: '60s', examples: ['2m'] },
+      ),
+      issuer: text('The iss claim: a name or a URI of this gateway.', issuer, {
+        default: 'seatgate',
+        examples: ['https://gateway.example.com'],
+      }),
+    },
     (values, section) =>
       Object.freeze({
         ...values,

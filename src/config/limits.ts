@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import type { Section } from './section.ts'
-import { count, duration, map, setting, size, text, type ValuesOf } from './setting.ts'
+import { count, duration, map, setting, size, text } from './setting.ts'
 import { maxBody } from './units.ts'
 
 /** The defaults of limits that are shares of others. */
@@ -109,7 +109,7 @@ export const limits = map('Limits on what clients can use of one process.', {
   ),
 })
 
-type Values = ValuesOf<typeof limits.fields>
+type Values = ReturnType<typeof limits.of>
 
 /** @param tenants the number of tenants: a single tenant may use the whole of each limit */
 export function buildLimits(values: Values, section: Section, tenants: number) {

@@ -9,7 +9,6 @@ import { readEnvFile } from './env-file.ts'
 import { ConfigError, displayPath } from './faults.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'
 import { Section } from './section.ts'
-import { valuesOf } from './setting.ts'
 import { parse } from './yaml-parser.ts'
 
 /**
@@ -25,7 +24,7 @@ export async function readOpsAddress(file: string, env: NodeJS.ProcessEnv) {
   const document = parse(displayPath(path), source, gatewayFile.schema, { ...variables, ...env }, isOps)
   if (!('text' in source)) throw new ConfigError(document.faults)
   const root = new Section(document, document.root ?? {}, dirname(path))
-  return { ...valuesOf({ ops: gatewayFile.fields.ops }, root), faults: document.faults }
+  return { ops: gatewayFile.fields.ops.read(root, 'ops'), faults: document.faults }
 }
 
 function isOps([key]: readonly string[]): boolean {

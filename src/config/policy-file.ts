@@ -20,7 +20,6 @@ import {
   required,
   text,
   type ValuesOf,
-  valuesOf,
 } from './setting.ts'
 import { spaceId } from './space-settings.ts'
 
@@ -134,7 +133,7 @@ export type PolicyFile = Awaited<ReturnType<typeof readPolicyFile>>
 /** @throws ConfigError with every fault of the file */
 export async function readPolicyFile(path: string, env: NodeJS.ProcessEnv) {
   const { document, root } = openDocument(path, await readSource(path), policyFile.schema, env)
-  const { tenant, seats, cases, assert } = valuesOf(policyFile.fields, root)
+  const { tenant, seats, cases, assert } = policyFile.of(root)
   if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))
   return {
     file: path,

@@ -7,7 +7,7 @@ import { ConfigError, sortFaults } from './faults.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
 import { readSource, type Source } from './read-file.ts'
-import { asWritten, file, list, map, mapOf, required, text, valuesOf } from './setting.ts'
+import { asWritten, file, list, map, mapOf, required, text } from './setting.ts'
 import { spaceId } from './space-settings.ts'
 
 export const tenantId: ValueParser<string> = (text) =>
@@ -49,7 +49,7 @@ export interface SeatOfFile extends SeatInput {
  */
 export async function readSeatsFile(name: string, env: NodeJS.ProcessEnv, source?: Source) {
   const { document, root } = openDocument(name, source ?? (await readSource(name)), seatsFile.schema, env)
-  const { tenant, seats } = valuesOf(seatsFile.fields, root)
+  const { tenant, seats } = seatsFile.of(root)
   if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))
   return { tenant, seats: [...seats].map(seatOf) }
 }

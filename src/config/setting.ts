@@ -238,14 +238,17 @@ export function mapOf<T>(
 export interface FileSetting<F extends Fields> {
   readonly schema: FileSchema
   readonly fields: F
+  /** Builds the values of the file. */
+  readonly of: (root: Section) => ValuesOf<F>
 }
 
 export function file<const F extends Fields>(title: string, description: string, fields: F): FileSetting<F> {
   const $schema = 'http://json-schema.org/draft-07/schema#'
-  return { schema: { $schema, title, description, ...schemaOf(fields) }, fields }
+  const schema = { $schema, title, description, ...schemaOf(fields) }
+  return { schema, fields, of: (root) => valuesOf(fields, root) }
 }
 
-export function valuesOf<F extends Fields>(fields: F, section: Section): ValuesOf<F> {
+function valuesOf<F extends Fields>(fields: F, section: Section): ValuesOf<F> {
   const values = Object.entries(fields).map(([name, each]) => [name, each.read(section, keyIn(name))])
   return Object.fromEntries(values) as ValuesOf<F>
 }

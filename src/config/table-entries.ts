@@ -9,18 +9,17 @@ import { didYouMean, didYouMeanOneOf, InvalidValue, quote, type ValueParser } fr
 import { canBeListed } from './methods.ts'
 import type { Document } from './positioned-document.ts'
 import type { Section } from './section.ts'
-import { type ValuesOf, valuesOf } from './setting.ts'
 import { checkLabel } from './space-settings.ts'
 import { EVERY_TENANT, type RouteContext, tableSettings } from './table-settings.ts'
 
 export type BuiltTable = ReturnType<typeof buildRoutes>
 
-type Table = ValuesOf<ReturnType<typeof tableSettings>['fields']>
+type Table = ReturnType<ReturnType<typeof tableSettings>['of']>
 type Entry = Table['routes'] extends ReadonlyMap<string, infer Value> ? Value : never
 
 /** Builds one route table. */
 export function buildRoutes(document: Document, root: Section, context: RouteContext) {
-  const table = valuesOf(tableSettings(context).fields, root)
+  const table = tableSettings(context).of(root)
   const head = buildTableHead(root, table)
   const routes = root.section('routes')
   const entries: RouteEntry[] = []

@@ -126,6 +126,7 @@ export function buildTenants(
 /** Refuses a secret of two tenants: a tenant that signs its own tokens could sign tokens of the other. */
 function unique(tenant: string, ownerOf: Map<string, string>): ValueParser<string> {
   return (text) => {
+    // The reader has accepted the text.
     const hex = Buffer.from(secret(text) as Uint8Array).toString('hex')
     const owner = ownerOf.get(hex)
     ownerOf.set(hex, owner ?? tenant)
