@@ -6,7 +6,7 @@
 import { certificatesOf } from '../../seats-admin/model/pem-text.ts'
 import { firstDue, renewalOf, validityOf } from './pem.ts'
 
-export interface CertificateEnd {
+interface CertificateEnd {
   /** The name of the setting, such as `listen[0].tls.client_ca` or `upstreams.main.tls.cert`. */
   readonly setting: string
   /** The time after which a warning is due, in ms since the epoch. */

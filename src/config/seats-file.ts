@@ -37,7 +37,7 @@ export const seatsFile = file('Seatgate Seats', 'The Seats of one tenant, in a f
 
 export type SeatsFile = Awaited<ReturnType<typeof readSeatsFile>>
 
-export interface SeatOfFile extends SeatInput {
+interface SeatOfFile extends SeatInput {
   /** The former name of a renamed Seat. */
   readonly was?: string
 }

@@ -31,7 +31,7 @@ export type ValuesOf<F extends Fields> = {
   readonly [Name in keyof F]: F[Name] extends Setting<infer T> ? T : never
 }
 
-export interface MapSetting<F extends Fields, out T> extends Setting<T> {
+interface MapSetting<F extends Fields, out T> extends Setting<T> {
   readonly fields: F
   /** Builds the map that this section is. */
   readonly of: (section: Section) => T
@@ -235,7 +235,7 @@ export function mapOf<T>(
 }
 
 /** The declaration of a whole file. */
-export interface FileSetting<F extends Fields> {
+interface FileSetting<F extends Fields> {
   readonly schema: FileSchema
   readonly fields: F
   /** Builds the values of the file. */
