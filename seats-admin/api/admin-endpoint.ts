@@ -33,7 +33,7 @@ export interface AdminEndpoint extends EndpointDescription<AdminCode> {
   handle(request: AdminRequest): Promise<AdminReply | AdminRefusal>
 }
 
-export interface AdminRequest {
+interface AdminRequest {
   /** Decoded path parameters by name. */
   readonly params: Readonly<Record<string, string>>
   /** The query without the `?`; '' without one. */

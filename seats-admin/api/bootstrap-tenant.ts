@@ -11,7 +11,7 @@ const SEAT_NAME = 'admin'
 const API_KEY_NAME = 'bootstrap'
 const BY = 'bootstrap'
 
-export interface Bootstrapped {
+interface Bootstrapped {
   readonly seat: StoredSeat
   readonly apiKey: ApiKey
   /** API keys in force that the Seat had before. */
@@ -21,7 +21,7 @@ export interface Bootstrapped {
   readonly committed: Committed
 }
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   readonly tenant: string
   readonly adminSpace: string
   /** ms since the epoch */

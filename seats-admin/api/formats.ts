@@ -8,7 +8,7 @@ import { EVERY_PERMISSION, isPermission, PERMISSION } from '../model/permission.
 import { isSpaceId, SPACE_ID } from '../model/space.ts'
 import { parseDateTime } from './date-time.ts'
 
-export interface Format {
+interface Format {
   readonly accepts: (text: string) => boolean
   /** The message for other texts. */
   readonly otherwise: string

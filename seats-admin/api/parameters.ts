@@ -9,7 +9,7 @@ import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS, pointerTo
 import { isUlid, ULID } from '../model/ulid.ts'
 import { FORMATS } from './formats.ts'
 
-export interface Parameter extends ParameterDescription {
+interface Parameter extends ParameterDescription {
   readonly accepts: (text: string) => boolean
   /** The message for other texts. */
   readonly otherwise: string
@@ -23,7 +23,7 @@ export type Values<P extends Parameters> = {
 }
 
 /** A whole number without sign and leading zeros. */
-export function wholeNumber(
+function wholeNumber(
   description: string,
   range: { readonly minimum: number; readonly maximum: number; readonly default: number },
 ): Parameter {

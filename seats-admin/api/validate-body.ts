@@ -22,7 +22,7 @@ export interface Checker<T> {
   readonly schema: Schema<T>
 }
 
-export interface ImmediateChecker<T> extends Checker<T> {
+interface ImmediateChecker<T> extends Checker<T> {
   (body: unknown): T | AdminRefusal
 }
 

@@ -14,7 +14,7 @@ import { TimeShare } from '../model/time-share.ts'
 import { StoreUnavailable } from '../store/unavailable.ts'
 import type { AdminDeps, AskedPermissions, Caller } from './admin-endpoint.ts'
 
-export const WARNING_CODES = ['permission_unasked', 'seat_held', 'nobody_administers'] as const
+const WARNING_CODES = ['permission_unasked', 'seat_held', 'nobody_administers'] as const
 
 const warning = named(
   'Warning',

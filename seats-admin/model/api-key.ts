@@ -56,7 +56,7 @@ export function isAccepted(
 }
 
 /** The fields of a key's text, trusted only after its hash was compared. */
-export interface ApiKeyFields {
+interface ApiKeyFields {
   readonly tenant: string
   readonly id: string
 }

@@ -1,7 +1,7 @@
 /** The source of a response that is a stream of server-sent events (WHATWG HTML, section 9.2). */
 
 /** The response. */
-export interface EventSink {
+interface EventSink {
   /**
    * @param text whole events
    * @returns false: the client is slow; the source is `resumed` later

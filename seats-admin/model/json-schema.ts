@@ -45,7 +45,7 @@ export type ValueOf<S> = S extends Schema<infer V> ? V : never
 
 export type Fields = Readonly<Record<string, JsonSchema>>
 
-export type ObjectOf<R extends Fields, O extends Fields> = {
+type ObjectOf<R extends Fields, O extends Fields> = {
   readonly [Name in keyof R]: ValueOf<R[Name]>
 } & { readonly [Name in keyof O]?: ValueOf<O[Name]> }
 

@@ -40,7 +40,7 @@ export type Shown = Pick<Instance, 'config' | 'url'>
 export type ShownGateway = Pick<Instance, 'id' | 'name'> & Started & Shown
 
 /** An instance as others see it. */
-export type VisibleInstance = Pick<Instance, 'id' | 'applied' | 'age'> & Started & Shown
+type VisibleInstance = Pick<Instance, 'id' | 'applied' | 'age'> & Started & Shown
 
 /** A fleet, as one of its instances sees it. */
 export interface FleetView {

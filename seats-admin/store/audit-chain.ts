@@ -47,7 +47,7 @@ export const AUDIT_COLUMNS: Columns<keyof AuditRow> = {
 }
 
 /** A row of the table `audit`. `before` and `after` are canonical JSON, `at` is in ms since the epoch. */
-export type AuditRow = ReturnType<typeof rowOf>
+type AuditRow = ReturnType<typeof rowOf>
 
 const COMMAND: Actor = { kind: 'command', name: null }
 

@@ -14,7 +14,7 @@ import { integer, type Row, text, textOrNull } from './rows.ts'
  * - `before`: the entry does not begin where the one before it on the same target ended
  * - `row`: a row of the store is not what its last entry says
  */
-export type AuditFault = 'changed' | 'missing' | 'unexpected' | 'unlinked' | 'head' | 'before' | 'row'
+type AuditFault = 'changed' | 'missing' | 'unexpected' | 'unlinked' | 'head' | 'before' | 'row'
 
 export interface AuditFinding {
   /** The number of the entry; 0: there is none. */

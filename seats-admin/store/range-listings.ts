@@ -111,7 +111,7 @@ function inSpace({ position }: Dialect): string {
   return `${position('s.spaces', ':space')} > 0`
 }
 
-export type RangeQuery = keyof ReturnType<typeof rangeQueries>
+type RangeQuery = keyof ReturnType<typeof rangeQueries>
 
 /** `…OfSpaces`: restricted to what is visible outside the admin space. */
 export function rangeQueries(dialect: Dialect) {

@@ -28,6 +28,15 @@ export function requireParts(
   throw lacking(version, tables.length === 0 ? missing : tables)
 }
 
+/** @returns the version of a store unless it is newer than this program */
+export function supported(version: number, newest: number): number {
+  if (version <= newest) return version
+  throw new UnusableStore(
+    'NEWER_SCHEMA',
+    `the store has version ${version}, from a newer Seatgate; this one supports up to ${newest}`,
+  )
+}
+
 function lacking(version: number, parts: readonly string[]): UnusableStore {
   const more = parts.length - NAMED
   const named = [...parts.slice(0, NAMED), ...(more > 0 ? [`${more} more`] : [])]

@@ -58,7 +58,7 @@ export function faultsIn({ seats }: WantedSeats): AdminRefusal | null {
   return faults.length === 0 ? null : inputInvalid(faults.slice(0, MAX_FAULTS))
 }
 
-export interface DueChanges {
+interface DueChanges {
   /** Creations, updates, deletions; each in the order of names. */
   readonly changes: readonly SeatChange[]
   readonly unchanged: number

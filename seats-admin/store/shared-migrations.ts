@@ -1,7 +1,7 @@
 /** The migrations that both databases have, in their types. A released migration never changes. */
 
 /** The parts in which the databases differ. */
-export interface SchemaDialect {
+interface SchemaDialect {
   /** Text, compared bytewise, independent of the database's collation. */
   readonly text: string
   /** An integer of 64 bits. */

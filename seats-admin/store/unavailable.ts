@@ -36,6 +36,20 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** The number of calls that may wait for the store, of a kind of work. */
+export const MAX_WAITING = 10_000
+
+export function overloaded(): StoreUnavailable {
+  return new StoreUnavailable(`the store has ${MAX_WAITING} pending calls`, { fault: 'overloaded' })
+}
+
+/** @param timeout ms */
+export function notWithin(timeout: number): StoreUnavailable {
+  return new StoreUnavailable(`the store did not respond within ${timeout} ms`, { fault: 'timeout' })
+}
+
+export const CLOSED = 'the store is closed'
+
 /** Causes that neither the system nor a database has a code for. */
 export type StoreCode =
   | 'DAMAGED'

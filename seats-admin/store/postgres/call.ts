@@ -1,7 +1,7 @@
 /** One call of the store and its timeout. */
 
 import { monotonic } from '../monotonic.ts'
-import { StoreUnavailable } from '../store.ts'
+import { notWithin } from '../unavailable.ts'
 
 export class Call {
   readonly startedAt: number
@@ -42,7 +42,7 @@ export function withTimeout<V>(timeout: number, work: (call: Call) => Promise<V>
     let settled = false
     const expire = () => {
       if (settled) return
-      reject(new StoreUnavailable(`the store did not respond within ${timeout} ms`, { fault: 'timeout' }))
+      reject(notWithin(timeout))
       call.expire()
     }
     // If this process was busy, the response may already be in the socket: it is read first.

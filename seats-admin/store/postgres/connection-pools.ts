@@ -7,7 +7,8 @@ import { Health, type Work } from '../health.ts'
 import { monotonic } from '../monotonic.ts'
 import type { Row } from '../rows.ts'
 import { PATIENCE } from '../seats-file-rules.ts'
-import { StoreUnavailable, type Writer } from '../store.ts'
+import type { Writer } from '../store.ts'
+import { CLOSED, StoreUnavailable } from '../unavailable.ts'
 import { type Call, withTimeout } from './call.ts'
 import type { Connection, Session } from './postgres-connection.ts'
 import { Pool } from './postgres-pool.ts'
@@ -116,7 +117,10 @@ export class ConnectionPools {
     return value
   }
 
-  /** Tries again while a patient transaction of any instance holds the counter: all wait for it as long as it may take. */
+  /**
+   * Tries again while a patient transaction of any instance holds the counter: all wait for it as long as it
+   * may take.
+   */
   async #afterPatient<V>(timeout: number, work: (call: Call) => Promise<V>): Promise<V> {
     const until = monotonic() + this.#timeout * PATIENCE
     // Why the attempt before the last one failed; null: another one follows if this one fails.
@@ -195,7 +199,7 @@ export class ConnectionPools {
   }
 
   async #call<V>(timeout: number, work: (call: Call) => Promise<V>): Promise<V> {
-    if (this.#closing !== null) throw new StoreUnavailable('the store is closed')
+    if (this.#closing !== null) throw new StoreUnavailable(CLOSED)
     this.#calls++
     try {
       return await withTimeout(timeout, work)

@@ -1,8 +1,8 @@
 /** The database schema as a list of migrations. A released migration never changes; new ones are appended. */
 
 import { counterRow, integer } from '../rows.ts'
+import { supported } from '../schema-parts.ts'
 import { sharedMigrations } from '../shared-migrations.ts'
-import { UnusableStore } from '../unavailable.ts'
 import type { Connection } from './postgres-connection.ts'
 import { checkSchema } from './postgres-schema.ts'
 
@@ -211,12 +211,8 @@ export async function appliedSteps(connection: Connection, steps: readonly strin
 }
 
 async function versionOf(connection: Connection, steps: readonly string[]): Promise<number> {
-  const applied = integer(counterRow((await connection.query(READ_VERSION, {}))[0]), 'version')
-  if (applied <= steps.length) return applied
-  throw new UnusableStore(
-    'NEWER_SCHEMA',
-    `the store has version ${applied}, from a newer Seatgate; this one supports up to ${steps.length}`,
-  )
+  const [row] = await connection.query(READ_VERSION, {})
+  return supported(integer(counterRow(row), 'version'), steps.length)
 }
 
 /** The schema may exist already; even IF NOT EXISTS requires the right to create it. */

@@ -6,7 +6,7 @@
  */
 
 import { monotonic } from '../monotonic.ts'
-import { StoreUnavailable } from '../store.ts'
+import { MAX_WAITING, overloaded, StoreUnavailable } from '../unavailable.ts'
 import type { Call } from './call.ts'
 import { Connection, type Session } from './postgres-connection.ts'
 import { ConnectionLost } from './postgres-errors.ts'
@@ -14,8 +14,6 @@ import type { Target } from './url.ts'
 
 /** Milliseconds between a failed connect and the next attempt. Calls in between are rejected at once. */
 const PAUSE = 100
-/** Calls that wait for a connection. */
-const MAX_WAITING = 10_000
 
 interface Waiting {
   readonly resolve: (connection: Connection) => void
@@ -93,11 +91,7 @@ export class Pool {
   #acquire(call: Call): Promise<Connection> {
     const idle = this.#idle.pop()
     if (idle !== undefined) return Promise.resolve(idle)
-    if (this.#waiting.size >= MAX_WAITING) {
-      return Promise.reject(
-        new StoreUnavailable(`the store has ${MAX_WAITING} pending calls`, { fault: 'overloaded' }),
-      )
-    }
+    if (this.#waiting.size >= MAX_WAITING) return Promise.reject(overloaded())
     return new Promise((resolve, reject) => {
       const waiting = { resolve, reject }
       this.#waiting.add(waiting)

@@ -7,10 +7,11 @@ import type { Connection } from './postgres-connection.ts'
 const VERSION_TABLE = 'table schema_version'
 
 /**
- * The catalogs, which each role may read. Statements with ON CONFLICT need the keys, which a dump restores after the rows; they take
- * no deferrable one. A partial index, or one of expressions, is no key of all rows. No statement has the key of `audit` in
- * ON CONFLICT: if the table is partitioned, the key may have the columns of the partitions, too, which PostgreSQL requires. The
- * columns of a key are in the order of their names, since any order will do.
+ * The catalogs, which each role may read. Statements with ON CONFLICT need the keys, which a dump restores
+ * after the rows; they take no deferrable one. A partial index, or one of expressions, is no key of all rows.
+ * No statement has the key of `audit` in ON CONFLICT: if the table is partitioned, the key may have the
+ * columns of the partitions, too, which PostgreSQL requires. The columns of a key are in the order of their
+ * names, since any order will do.
  */
 const PARTS = `WITH tables AS (SELECT c.oid, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = 'seatgate' AND c.relkind IN ('r', 'p')),

@@ -42,8 +42,8 @@ function beginning(writer: Writer | null): string {
 const PATIENT_LOCK = '1936023924, 1734440037'
 
 /**
- * For two statements with work between them, the transaction may be idle for longer than others. The lock tells those that wait
- * for the counter.
+ * For two statements with work between them, the transaction may be idle for longer than others. The lock
+ * tells those that wait for the counter.
  */
 const PATIENT = `SELECT set_config('idle_in_transaction_session_timeout', :milliseconds, true),
   set_config('statement_timeout', :milliseconds, true), pg_advisory_xact_lock_shared(${PATIENT_LOCK})`

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { replaceParameters, valueOf, type Values } from '../statements.ts'
 
-export interface Sql {
+interface Sql {
   /** The statement with `$1`, `$2` and so on. */
   readonly text: string
   /** The parameters' names, in the order of their numbers. */

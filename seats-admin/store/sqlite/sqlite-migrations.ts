@@ -1,6 +1,7 @@
 /** The database schema as a list of migrations. A released migration never changes; new ones are appended. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { supported } from '../schema-parts.ts'
 import { sharedMigrations } from '../shared-migrations.ts'
 import { UnusableStore } from '../unavailable.ts'
 
@@ -219,14 +220,7 @@ function stepsToTake(database: DatabaseSync, steps: readonly string[]): readonly
 
 /** @throws for a store of a newer version */
 export function appliedSteps(database: DatabaseSync, steps = MIGRATIONS): number {
-  const taken = pragma(database, 'user_version')
-  if (taken > steps.length) {
-    throw new UnusableStore(
-      'NEWER_SCHEMA',
-      `the store has version ${taken}, from a newer Seatgate; this one supports up to ${steps.length}`,
-    )
-  }
-  return taken
+  return supported(pragma(database, 'user_version'), steps.length)
 }
 
 function pragma(database: DatabaseSync, name: 'application_id' | 'user_version'): number {

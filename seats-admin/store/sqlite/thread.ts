@@ -5,7 +5,7 @@ import { monotonic } from '../monotonic.ts'
 import type { Health, Work } from '../health.ts'
 import { PATIENCE } from '../seats-file-rules.ts'
 import { StoreUnavailable } from '../store.ts'
-import { codeIn, messageOf } from '../unavailable.ts'
+import { CLOSED, codeIn, MAX_WAITING, messageOf, notWithin, overloaded } from '../unavailable.ts'
 import {
   type ThreadReply,
   type Call,
@@ -21,8 +21,6 @@ import {
 import { Superseded } from './ownership.ts'
 import { pack, unpack } from './packed-lists.ts'
 
-/** Calls without a reply. */
-const MAX_PENDING = 10_000
 /** Milliseconds for the thread to end before it is terminated. */
 const CLOSE_TIMEOUT = 5000
 
@@ -131,12 +129,8 @@ export class Thread {
     gateOf: () => Promise<void> | null,
     patience = 1,
   ): Promise<Result> {
-    if (this.#closing !== null) return Promise.reject(new StoreUnavailable('the store is closed'))
-    if (this.#pending.size >= MAX_PENDING) {
-      return Promise.reject(
-        new StoreUnavailable(`the store has ${MAX_PENDING} pending calls`, { fault: 'overloaded' }),
-      )
-    }
+    if (this.#closing !== null) return Promise.reject(new StoreUnavailable(CLOSED))
+    if (this.#pending.size >= MAX_WAITING) return Promise.reject(overloaded())
     // Called only here: an unhandled rejection of the gate would end the process.
     const gate = gateOf()
     const id = ++this.#lastId
@@ -150,7 +144,7 @@ export class Thread {
         if (!this.#pending.has(id)) return
         this.#patient.delete(id)
         this.#pending.set(id, null)
-        reject(new StoreUnavailable(`the store did not respond within ${timeout} ms`, { fault: 'timeout' }))
+        reject(notWithin(timeout))
       }
       // If this process was busy, the response may already be in the port: it is read first.
       const timer = setTimeout(() => setImmediate(expire), timeout)
@@ -167,8 +161,7 @@ export class Thread {
   #post(call: Call): void {
     // The call was dropped while it waited for the gate.
     if (!this.#pending.has(call.id)) return
-    if (this.#closing !== null)
-      return this.#settle({ id: call.id, unavailable: 'the store is closed', fault: null })
+    if (this.#closing !== null) return this.#settle({ id: call.id, unavailable: CLOSED, fault: null })
     this.#worker ??= this.#start()
     this.#worker.postMessage(call)
   }
