@@ -1,4 +1,6 @@
-/** The store of a test's gateway before its first request: it has the first Seat and API key of each tenant. */
+/**
+ * The store of a test's gateway before its first request: it has the first Seat and API key of each tenant.
+ */
 
 import { mkdtempDisposableSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +20,7 @@ interface BootstrappedStore {
 
 let made: Promise<BootstrappedStore> | null = null
 
-/** Not anew for each gateway: each opening of a store starts two threads. */
+/** Made once for all gateways of this process: each opening of a store starts two threads. */
 export function bootstrappedStore(): Promise<BootstrappedStore> {
   made ??= onceARun('bootstrapped-store', bootstrap)
   return made

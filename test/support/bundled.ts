@@ -3,8 +3,8 @@
 const PRELOAD = new URL('../run/preload.ts', import.meta.url).href
 
 /**
- * Their packages come from bundles, as those of test files do (`test/run/preload.ts`), which saves a fifth of the CPU time of their
- * start. Empty outside of a run, which writes the bundles.
+ * Their packages come from bundles, as those of test files do (`test/run/preload.ts`), which saves a fifth of
+ * the CPU time of their start. Empty outside of a run, which writes the bundles.
  */
 export function bundled(): Record<string, string> {
   const { SEATGATE_TEST_RUN: run, NODE_COMPILE_CACHE: cache } = process.env

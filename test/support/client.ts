@@ -1,4 +1,4 @@
-/** The client that speaks HTTP/1.1 as programs do. The one that writes bytes is raw-client.ts. */
+/** A client that speaks HTTP/1.1 as programs do. raw-client.ts writes bytes. */
 
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
@@ -17,7 +17,7 @@ export interface Answer {
 
 type HeaderInput = Record<string, string | string[]> | readonly string[]
 
-/** Keeps one connection alive, so that what one answer leaves behind meets the next request. */
+/** Keeps one connection alive, so that the state after one answer meets the next request. */
 export class Client {
   readonly #agent: Agent
   readonly #port: number
@@ -27,7 +27,7 @@ export class Client {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  /** Rejects where the answer of a built-in endpoint is not what the OpenAPI document says. */
+  /** Rejects if the answer of a built-in endpoint is not what the OpenAPI document says. */
   async send(
     method: string,
     path: string,
@@ -49,7 +49,7 @@ export class Client {
     const headers = withLength(flat, this.#port, sent)
     const to = { port: this.#port, host: '127.0.0.1', agent: this.#agent }
     const outgoing = request({ ...to, method, path, headers })
-    // Behind the response, a fault of the connection is one of its body.
+    // After the head of the response, a fault of the connection is a fault of its body.
     outgoing.on('error', () => {}).end(sent)
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
     const { statusCode: status = 0, rawHeaders } = response
@@ -78,7 +78,7 @@ export function adminRequest(
   return [{ ...headers, 'content-type': 'application/json' }, JSON.stringify(body)]
 }
 
-/** Whether the path may be that of a built-in endpoint. */
+/** Whether the path may belong to a built-in endpoint. */
 function isBuiltIn(path: string): boolean {
   return /^\/(?:v1|auth\/oidc|\.well-known\/seatgate)\//.test(path)
 }

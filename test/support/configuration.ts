@@ -9,9 +9,9 @@ export interface ConfigurationOptions {
   readonly routes?: readonly string[]
   /** Lines of the candidate table, in `next/`; left out: there is none. */
   readonly shadow?: readonly string[]
-  /** Lines more for the upstream's entry. */
+  /** Additional lines of the upstream's entry. */
   readonly upstream?: readonly string[]
-  /** Lines more at the top level. */
+  /** Additional lines at the top level. */
   readonly top?: readonly string[]
   /** The upstream's targets; left out: the upstream of the test. */
   readonly target?: string | readonly string[]
@@ -19,9 +19,12 @@ export interface ConfigurationOptions {
   readonly listen?: string
   readonly ops?: string
   readonly store?: string
-  /** Entries more of tenant acme, such as `oidc: {…}`. */
+  /** Additional entries of tenant acme, such as `oidc: {…}`. */
   readonly acme?: readonly string[]
-  /** A second upstream at the same target: its name, lines more for its entry, and lines of its route table. */
+  /**
+   * A second upstream at the same target: its name, additional lines of its entry, and lines of its route
+   * table.
+   */
   readonly beside?: {
     readonly name: string
     readonly upstream: readonly string[]

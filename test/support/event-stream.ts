@@ -48,7 +48,7 @@ export async function openEventStream(
       return dataOf('lost').reduce((sum, data) => sum + Number(data.lost), 0)
     },
     received: (count: number) => until(() => dataOf('decision').length >= count, `${count} decisions`),
-    /** The response is complete: not cut. */
+    /** Whether the response is complete, and was not cut. */
     atEnd: () => until(() => response.readableEnded, 'the end of the stream'),
   }
 }

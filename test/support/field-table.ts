@@ -2,7 +2,10 @@
 
 import { FieldTable } from '../../src/http/wire/field-table.ts'
 
-/** @param pairs name, value, … Throws if one is malformed */
+/**
+ * @param pairs name, value, …
+ * @throws if one is malformed
+ */
 export function fieldTable(...pairs: readonly string[]): FieldTable {
   const fields = FieldTable.of(pairs)
   if (fields === null) throw new Error(`malformed fields: ${JSON.stringify(pairs)}`)

@@ -1,4 +1,4 @@
-/** What is left in memory once V8 has collected its garbage. */
+/** The memory that is reachable after V8 has collected its garbage. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -8,7 +8,7 @@ setFlagsFromString('--expose-gc')
 
 export const collect: () => void = runInNewContext('gc')
 
-/** Several times, as finalizers and buffers let go of more. */
+/** Collects several times, because finalizers and buffers release more memory. */
 export async function collected(): Promise<NodeJS.MemoryUsage> {
   for (let turn = 0; turn < 3; turn++) {
     collect()

@@ -1,6 +1,6 @@
 /**
- * The gateway as an operator runs it: `seatgate start` in a process of its own. The one in the test's process is
- * world.ts.
+ * The gateway as an operator runs it: `seatgate start` in a process of its own. world.ts starts a
+ * gateway in the test's process.
  */
 
 import { fileURLToPath } from 'node:url'
@@ -20,14 +20,17 @@ export const SECRET = 'a secret of more than thirty-two bytes, for tests'
 export interface GatewayProcessOptions extends ConfigurationOptions {
   /** Files of its folder in place of a configuration of these options: name → text. */
   readonly files?: Readonly<Record<string, string>>
-  /** A folder with its files, which stays. */
+  /** A folder with its files, which is not removed. */
   readonly folder?: string
-  /** What Node.js runs in place of the command line's entry point: its options, the program and its first arguments. */
+  /**
+   * What Node.js runs in place of the command line's entry point: its options, the program and its first
+   * arguments.
+   */
   readonly program?: readonly string[] | undefined
-  /** Arguments behind `start`. */
+  /** Arguments after `start`. */
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** A command in front, such as `prlimit`, which executes its arguments. */
+  /** A command such as `prlimit`, which executes its arguments. */
   readonly through?: readonly string[]
   readonly user?: User | undefined
 }
@@ -37,7 +40,7 @@ export class GatewayProcess extends Child {
   readonly folder: string
   readonly #launch: Launch
 
-  /** Writes its files. It ends with the test. */
+  /** Writes the files of a gateway, which ends with the test. */
   constructor(t: Pick<Test, 'teardown'>, options: GatewayProcessOptions = {}) {
     const { args = [], env = {}, through = [], program: main = [MAIN], user } = options
     super(serverFolder(t, 'gateway', user))
@@ -61,12 +64,12 @@ export class GatewayProcess extends Child {
     return gateway
   }
 
-  /** Resolves once the process runs, whatever becomes of it. */
+  /** Resolves once the process runs, even if it then fails. */
   start(): Promise<void> {
     return this.spawn(this.#launch)
   }
 
-  /** The whole lines of the log that are JSON: events, or with `requests` the access log. */
+  /** The complete lines of the log that are JSON: events, or with `requests` the access log. */
   lines(which: 'events' | 'requests' = 'events'): Record<string, unknown>[] {
     const whole = this.log.split('\n').slice(0, -1)
     const lines = whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
@@ -99,7 +102,7 @@ export class GatewayProcess extends Child {
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
   }
 
-  /** The value of a series of `/metrics`, given with its labels; 0 where it does not exist. */
+  /** The value of a series of `/metrics`, given with its labels; 0 if it does not exist. */
   async metric(series: string): Promise<number> {
     return (await metric(this, series)) || 0
   }
@@ -110,8 +113,9 @@ export class GatewayProcess extends Child {
 }
 
 /**
- * What a run with coverage sets: Node.js writes the counters of a gateway that ends by itself. Another user may not write them;
- * Node.js gives the variable to each child that is started without one, so it is set all the same.
+ * The variables of a run with coverage: Node.js writes the counters of a gateway that ends by itself. Another
+ * user may not write them. The variable is then empty and not left out, because Node.js gives its own to each
+ * child that has none.
  */
 function coverage(user: GatewayProcessOptions['user']): Record<string, string> {
   const { NODE_V8_COVERAGE: folder } = process.env

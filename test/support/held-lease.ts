@@ -1,6 +1,6 @@
 /**
- * The clock of leases, stopped: however slow the machine is, memory may be used once the store was read. And the readings of the
- * feed, held.
+ * The clock of leases, stopped, and the readings of the feed, held: memory may be used once the store was
+ * read.
  */
 
 import { mock } from 'node:test'
@@ -26,8 +26,8 @@ export async function holdLease(t: Test, ...worlds: readonly World[]): Promise<v
 }
 
 /**
- * From now on until the test ends, gateways read the feed of the store only where a request needs it. Resolves once the reading
- * that was due has ended: a slow one would still find what the test writes next.
+ * Until the test ends, gateways read the feed of the store only if a request needs it. Resolves once the
+ * reading that was due has ended: a slow one would still find what the test writes next.
  */
 export async function holdReadings(t: Test): Promise<void> {
   const readings = mock.method(Follower.prototype, 'renew')
@@ -41,8 +41,8 @@ export async function holdReadings(t: Test): Promise<void> {
 }
 
 /**
- * Makes one change, and resolves when the gateway has read it from the feed as well: it drops then what it has of the record
- * since the announcement, so that the next request would ask the store.
+ * Makes one change, and resolves when the gateway has read it from the feed too. The gateway then drops what
+ * it has read of the record since the announcement, so that the next request would ask the store.
  */
 export async function changeRead<T>(world: World, change: () => Promise<T>): Promise<T> {
   const seq = () => metric(world, 'seatgate_feed_seq')

@@ -1,6 +1,6 @@
 /**
- * Timers and the monotonic clock of this process, in the hands of a test: time passes only where the test says so. Timers of
- * `node:timers/promises` stay real, for the waiting of the test itself.
+ * Timers and the monotonic clock of this process, which a test controls: time passes only if the test says
+ * so. Timers of `node:timers/promises` stay real, for the waiting of the test itself.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -40,7 +40,7 @@ class HeldTimer {
     this.#run()
   }
 
-  /** What is left of it takes real time. */
+  /** The rest of its time passes in real time. */
   release(): void {
     const start = this.#repeats ? real.setInterval : real.setTimeout
     this.#real = start(this.#run, this.#repeats ? this.#ms : Math.max(1, this.at - now())).unref()
@@ -79,7 +79,10 @@ function clear(of: AnyTimer): void {
   else real.clearTimeout(of)
 }
 
-/** For good: a timer that was held may be cleared at any time, and no clock goes back. */
+/**
+ * Replaces the timers for the life of the process: a held timer may be cleared at any time, and no clock goes
+ * back.
+ */
 function install(): void {
   if (globalThis.clearTimeout === clear) return
   Object.assign(globalThis, { clearTimeout: clear, clearInterval: clear })
@@ -114,10 +117,11 @@ function release(): void {
   for (const each of left) each.release()
 }
 
-/** From now on, until the test ends. Timers that exist already are real ones. */
+/** Holds the time until the test ends. Timers that exist already are real ones. */
 export function holdTime(t: Test): HeldTime {
   install()
-  // Whole, so that a deadline less the time is what it was made of: a rounding error would be a millisecond to a timer.
+  // Whole milliseconds, so that a deadline less the time is exact: a rounding error would be a millisecond to
+  // a timer.
   clock = Math.ceil(now())
   held = new Set()
   t.teardown(release)

@@ -1,10 +1,13 @@
-/** Waits that the end of a gateway gives up: on a slow machine they may be over before the test does its part. */
+/**
+ * Attempts within the limits of a gateway's end, which may be over on a slow machine before the test does its
+ * part.
+ */
 
 import { until } from './until.ts'
 
 interface Attempt<V> {
   readonly value: V
-  /** ms that the test took for its part. */
+  /** Milliseconds that the test took for its part. */
   readonly took: number
 }
 

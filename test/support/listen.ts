@@ -4,7 +4,8 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Test } from 'tap'
 
 /**
- * Listens on a free port of loopback, or on this one, and returns it. With the test the server and its connections are closed.
+ * Listens on a port of loopback, by default a free one. Resolves with the port. The server and its
+ * connections are closed with the test.
  */
 export async function listen(
   t: Pick<Test, 'teardown'>,

@@ -1,4 +1,4 @@
-/** The front door alone, for what is said on a connection: no routes, no decisions. */
+/** The listener by itself, for tests of connections: no routes, no decisions. */
 
 import type { Test } from 'tap'
 import { DEFAULT_LIMITS } from './default-settings.ts'
@@ -15,16 +15,20 @@ import type {
 } from '../../src/http/server/listener-options.ts'
 import type { RespondUnparsed } from '../../src/http/server/problem.ts'
 
-/** What a test sets of a listener. */
+/** The options of a listener. */
 export interface ListenerParts {
   readonly events?: Partial<ListenerEvents>
   /** `tls`: one for each listening socket. */
   readonly settings?: Partial<ListenerSettings>
-  /** Of the first one; a free one where it is left out. */
+  /** The port of the first socket; left out: a free one. */
   readonly port?: number
 }
 
-/** On loopback. @param handle makes the exchange, and answers when it likes */
+/**
+ * Opens a listener on loopback.
+ *
+ * @param handle makes the exchange, and may answer later
+ */
 export function openListener(
   handle: (request: ClientRequest, response: ClientResponse) => Exchange,
   limits: Partial<Limits> = {},
@@ -34,7 +38,7 @@ export function openListener(
     handle,
     acceptsUpgrade: () => false,
     upgrade: () => {
-      throw new Error('nobody upgrades here')
+      throw new Error('this listener upgrades no connection')
     },
     ended: () => {},
     drain: () => {},
@@ -65,7 +69,7 @@ export function openListener(
   return openRequestListener(addresses, handler, { settings, events })
 }
 
-/** The first request to come, not answered yet; and the port that it is to come to. Closed with the test. */
+/** A listener's port, and its first request, which is not answered. The listener is closed with the test. */
 export async function firstExchange(t: Test): Promise<{ port: number; asked: Promise<Exchange> }> {
   const asked = Promise.withResolvers<Exchange>()
   const door = await openListener((request, response) => {

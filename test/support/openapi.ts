@@ -1,8 +1,9 @@
 /**
- * Checks answers of built-in endpoints against the OpenAPI document. The clients of the tests call it with each answer, so
- * that every test of such an endpoint is a test of the document.
+ * Checks answers of built-in endpoints against the OpenAPI document. The clients of the tests call it with
+ * each answer, so that every test of such an endpoint is a test of the document.
  *
- * Stricter than the document: an object has no other members than its schema names, unless the schema says that it has.
+ * Stricter than the document: an object has no other members than its schema names, unless the schema says
+ * that it has.
  */
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -24,7 +25,7 @@ export interface Exchanged {
 type Members<V> = Readonly<Record<string, V>>
 type Content = Members<{ readonly schema: object }>
 
-/** What is read of an operation. */
+/** The members of an operation that are read. */
 interface OperationObject {
   readonly operationId: string
   readonly parameters?: readonly {
@@ -36,7 +37,7 @@ interface OperationObject {
   readonly responses: Members<{ readonly headers?: object; readonly content?: Content }>
 }
 
-/** The schemas themselves are checked once, in test/pipeline/openapi/document.test.ts. */
+/** Does not check the schemas, because test/pipeline/openapi/document.test.ts does. */
 const FOR_SPEED = { validateSchema: false, code: { optimize: false } }
 
 /** RFC 3339. */
@@ -49,8 +50,8 @@ ajv.addFormat('date-time', DATE_TIME)
 for (const [name, schema] of Object.entries(components.schemas)) ajv.addSchema(schema, name)
 
 /**
- * The document with `additionalProperties: false` at each object that names its members, and a schema's name in place of the
- * pointer to it. What else is referred to stands in its place.
+ * The document with `additionalProperties: false` at each object that names its members, and a schema's name
+ * in place of the pointer to it. Other references are replaced by what they refer to.
  */
 function prepared(): {
   readonly paths: Members<Members<OperationObject>>
@@ -65,7 +66,7 @@ function prepared(): {
   return JSON.parse(text)
 }
 
-/** Null: the request is for no operation. */
+/** Returns the operation of a request; null: there is none. */
 function operationOf({ method, target }: Exchanged): OperationObject | null {
   const [path = ''] = target.split('?', 1)
   const fits = (template: string) =>
@@ -76,7 +77,7 @@ function operationOf({ method, target }: Exchanged): OperationObject | null {
   return paths[path]?.[name] ?? variable?.[name] ?? null
 }
 
-/** What is wrong with the answer; null: nothing, or the request is for no operation. */
+/** Returns the fault of the answer; null: there is none, or the request is for no operation. */
 export function faultOf(exchanged: Exchanged): string | null {
   const { status } = exchanged
   const operation = operationOf(exchanged)
@@ -105,7 +106,7 @@ function answerFault(
   return type.endsWith('json') ? bodyFault(media.schema, body) : null
 }
 
-/** A request that was accepted is one that the document describes. */
+/** The fault of a request that was accepted, although the document does not describe it. */
 function requestFault(
   { parameters = [], requestBody }: OperationObject,
   { target, sent }: Exchanged,
@@ -140,7 +141,7 @@ function schemaFault(schema: object, value: unknown): string | null {
 /** `operationId` and status of each answer that was compared in this process. */
 export const compared = new Set<string>()
 
-/** @throws Error where the answer is not what the OpenAPI document says */
+/** @throws Error if the answer is not what the OpenAPI document says */
 export function assertConforms(exchanged: Exchanged): void {
   const fault = faultOf(exchanged)
   const { method, target, status, body } = exchanged
@@ -148,7 +149,11 @@ export function assertConforms(exchanged: Exchanged): void {
   compared.add(`${operationOf(exchanged)?.operationId} ${status}`)
 }
 
-/** As `fetch`, for a test that takes no client of its own. @throws as `assertConforms` */
+/**
+ * `fetch` for a test without a client of its own.
+ *
+ * @throws like `assertConforms`
+ */
 export async function fetchConforming(url: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(url, init)
   const { status, headers } = response

@@ -10,7 +10,7 @@ export async function metricsOf({ ops }: Operated): Promise<string> {
   return (await fetch(`${ops}/metrics`)).text()
 }
 
-/** The value of a series of `/metrics`, given with its labels; NaN where it does not exist. */
+/** The value of a series of `/metrics`, given with its labels; NaN if it does not exist. */
 export async function metric(gateway: Operated, series: string): Promise<number> {
   const lines = (await metricsOf(gateway)).split('\n')
   return Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length + 1))

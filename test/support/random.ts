@@ -3,12 +3,12 @@
 export class Random {
   #state: number
 
-  /** @param stream numbers of their own with the same seed, such as those of one case */
+  /** @param stream selects independent numbers of the same seed, such as those of one case */
   constructor(seed: number, stream = 0) {
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(stream, 0xc2b2ae35)
   }
 
-  /** 0 or more, less than 1. (mulberry32) */
+  /** A number of at least 0 and below 1, by mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let x = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)

@@ -1,33 +1,40 @@
-/** The client of HTTP/1.1 that writes bytes as they are, and tells what came back: as bytes, and as responses. */
+/**
+ * A client of HTTP/1.1 that writes bytes as they are, and returns what it receives: as bytes, and as
+ * responses.
+ */
 
 import { connect, type Socket } from 'node:net'
 import { type Answers, readAnswers } from './responses.ts'
 
-/** ms without a byte after which a wait fails */
+/** Milliseconds without a byte after which a wait fails. */
 const PATIENCE = 30_000
 
 interface RawOptions {
   /** An address of loopback to connect from. */
   readonly from?: string | undefined
-  /** The client keeps its half open after the gateway's FIN. */
+  /** Whether the client keeps its half open after the gateway's FIN. */
   readonly halfOpen?: boolean
 }
 
 export class RawClient {
   readonly socket: Socket
-  /** All received bytes, one character each; resolves once the connection is closed, by either side or a reset. */
+  /**
+   * All received bytes, one character each; resolves once the connection is closed, by either side or a
+   * reset.
+   */
   readonly ended: Promise<string>
-  /** Received so far. */
+  /** The bytes received so far. */
   received = ''
-  /** The other side has sent FIN. */
+  /** Whether the other side has sent FIN. */
   finished = false
-  /** The connection was reset, rather than closed. */
+  /** Whether the connection was reset, and not closed. */
   reset = false
   #waiting: (() => void)[] = []
 
   /** @param to a port of loopback, or a connection of any kind */
   constructor(to: number | Socket, { from, halfOpen = false }: RawOptions = {}) {
-    // A local address is bound before a port is chosen: of many connections to one port, some would find none.
+    // A local address is bound before a port is chosen: some of many connections to one port would then have
+    // none.
     const local = from === undefined ? {} : { localAddress: from }
     const options = { host: '127.0.0.1', noDelay: true, allowHalfOpen: halfOpen, ...local }
     this.socket = typeof to === 'number' ? connect({ port: to, ...options }) : to
@@ -55,7 +62,10 @@ export class RawClient {
     return this
   }
 
-  /** Writes each packet once the one before is flushed: two writes in one turn of the event loop may be read as one. */
+  /**
+   * Writes each packet once the one before is flushed: two writes in one turn of the event loop may be read
+   * as one.
+   */
   async sendEach(packets: readonly string[]): Promise<this> {
     for (const packet of packets) {
       if (!this.socket.writable) break
@@ -75,7 +85,10 @@ export class RawClient {
     this.socket.destroy()
   }
 
-  /** Resolves with all that is received once the text, or a match, has arrived. Rejects when the connection ends without it. */
+  /**
+   * Resolves with all that is received once the text, or a match, has arrived. Rejects when the connection
+   * ends without it.
+   */
   async until(wanted: string | RegExp): Promise<string> {
     const found = () =>
       typeof wanted === 'string' ? this.received.includes(wanted) : wanted.test(this.received)
@@ -95,12 +108,12 @@ export class RawClient {
     }
   }
 
-  /** The connection is at its end. */
+  /** Whether the connection has ended. */
   get isOver(): boolean {
     return this.finished || this.socket.closed
   }
 
-  /** Rejects where nothing more can come, or comes for too long. */
+  /** Rejects if nothing more can arrive, or if nothing arrives for too long. */
   #more(wanted: string): Promise<void> {
     if (this.isOver) throw new Error(`ended without ${wanted}: ${this.received}`)
     return new Promise((resolve, reject) => {
@@ -118,7 +131,10 @@ export class RawClient {
   }
 }
 
-/** Writes on a connection of its own; resolves with all received bytes once it is closed, or `wanted` has arrived. */
+/**
+ * Writes on a connection of its own; resolves with all received bytes once it is closed, or `wanted` has
+ * arrived.
+ */
 export async function roundTrip(
   port: number,
   bytes: string | Buffer,
@@ -129,7 +145,7 @@ export async function roundTrip(
   try {
     return await client.until(wanted)
   } catch (cause) {
-    // An end without the text is for the caller to judge. A wait in vain is a fault of the test.
+    // The caller decides on an end without the text. A wait without result is a fault of the test.
     if (!client.isOver) throw cause
     return client.received
   } finally {

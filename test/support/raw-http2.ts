@@ -27,7 +27,7 @@ export interface ReceivedFrame {
   readonly flags: number
   readonly stream: number
   readonly payload: Buffer
-  /** Of a header section. */
+  /** The fields of a header section. */
   readonly fields?: Readonly<Record<string, string>>
 }
 
@@ -38,7 +38,7 @@ export function encoded(encoder: HpackEncoder, fields: Fields): Buffer {
   return Buffer.from(encoder.end())
 }
 
-/** An error ends the connection. */
+/** Whether a frame reports an error, which ends the connection. */
 function isError({ type, payload }: ReceivedFrame): boolean {
   return type === GOAWAY && payload.readUInt32BE(4) !== 0
 }
@@ -68,7 +68,7 @@ export class RawHttp2 {
     return preface ? client.begin() : client
   }
 
-  /** With prior knowledge: without TLS. */
+  /** Connects with prior knowledge, without TLS. */
   static plain(port: number): RawHttp2 {
     return new RawHttp2(net.connect(port, '127.0.0.1')).begin()
   }
@@ -78,7 +78,7 @@ export class RawHttp2 {
     return this.send(PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)))
   }
 
-  /** @param serve of a server: called with each frame behind the client's preface */
+  /** @param serve called by a server with each frame after the client's preface */
   constructor(socket: net.Socket, serve?: (frame: ReceivedFrame) => void) {
     this.socket = socket
     let parts: Buffer[] = []
@@ -128,7 +128,7 @@ export class RawHttp2 {
     return this
   }
 
-  /** A frame. */
+  /** Sends a frame. */
   frame(type: number, flags: number, stream: number, payload: Buffer | readonly number[] = []): this {
     return this.send(frame(type, flags, stream, Buffer.from(payload)))
   }
@@ -137,7 +137,7 @@ export class RawHttp2 {
     return encoded(this.#encoder, fields)
   }
 
-  /** HEADERS, with CONTINUATION where it is long. */
+  /** Sends HEADERS, with CONTINUATION if the block is long. */
   headers(stream: number, fields: Fields = GET, flags: number = END_STREAM): this {
     const block = this.block(fields)
     for (let at = 0; at === 0 || at < block.length; at += MAX_PAYLOAD) {
@@ -152,7 +152,7 @@ export class RawHttp2 {
     return this
   }
 
-  /** The first frame, from `from` on, that fits; waits for it. Rejects at the end of the connection. */
+  /** Resolves with the first frame from `from` on that fits. Rejects at the end of the connection. */
   async next(fits: (frame: ReceivedFrame) => boolean, from = 0): Promise<ReceivedFrame> {
     for (let at = from; ;) {
       const frame = this.received.slice(at).find(fits)
@@ -163,7 +163,7 @@ export class RawHttp2 {
     }
   }
 
-  /** Received frames of this type. */
+  /** The number of received frames of this type. */
   count(type: number): number {
     return this.received.filter((each) => each.type === type).length
   }

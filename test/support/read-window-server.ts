@@ -1,7 +1,7 @@
 /**
- * A server of HTTP/2 whose windows come back as its handlers read, as Go's and hyper's do: Node.js returns the window of the
- * connection as bytes arrive. Nothing of a body for `/unread` is read. `/events` is a stream of events without an end. Any
- * other request is answered once its body is read.
+ * A server of HTTP/2 that returns windows as its handlers read, as those of Go and hyper do. Node.js returns
+ * the window of the connection as bytes arrive. The server reads nothing of a body for `/unread`. `/events`
+ * is a stream of events without an end. Any other request is answered once its body is read.
  */
 
 import type { Socket } from 'node:net'

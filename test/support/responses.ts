@@ -1,4 +1,7 @@
-/** The responses on a client's connection, parsed strictly: RFC 9112 applies to the gateway's own responses too. */
+/**
+ * The responses on a client's connection, parsed strictly: RFC 9112 applies to the gateway's own responses
+ * too.
+ */
 
 interface GivenAnswer {
   readonly status: number
@@ -6,18 +9,18 @@ interface GivenAnswer {
   readonly body: string
   /** The code of a problem document; null for any other response. */
   readonly code: string | null
-  /** The response has `Connection: close`. */
+  /** Whether the response has `Connection: close`. */
   readonly closes: boolean
 }
 
 export interface Answers {
   /** Complete responses, in order, without interim ones. */
   readonly all: readonly GivenAnswer[]
-  /** The bytes behind the last complete response; '' where none are left. */
+  /** The bytes after the last complete response; '' if there are none. */
   readonly rest: string
 }
 
-/** @param heads for each response in order, where known: its request was a HEAD */
+/** @param heads whether the request of each response, in order, was a HEAD */
 export function readAnswers(text: string, heads: readonly boolean[] = []): Answers {
   const all: GivenAnswer[] = []
   let at = 0
@@ -54,18 +57,18 @@ function answerAt(
       ? chunksAt(text, end + 4)
       : sizedAt(text, end + 4, Number(value('content-length') ?? NaN))
   if (body === null) {
-    // A HEAD that could not be read to its end: its response has no body, and nothing follows it.
+    // The HEAD could not be read to its end. Its response has no body, and nothing follows it.
     if (head !== undefined || status < 400 || end + 4 !== text.length) return null
     return { given: { status, fields, body: '', code: null, closes: isClose(fields) }, end: end + 4 }
   }
   const problem = value('content-type') === 'application/problem+json' && !bodiless
   const code = problem ? codeOf(body.text) : null
-  // By its length the response contains the next one: what follows cannot be determined.
+  // The length of the response includes the next one: what follows cannot be determined.
   if (code === undefined) return null
   return { given: { status, fields, body: body.text, code, closes: isClose(fields) }, end: body.end }
 }
 
-/** undefined where the text is not a problem document. */
+/** Returns undefined if the text is not a problem document. */
 function codeOf(text: string): string | undefined {
   try {
     return String((JSON.parse(text) as { code: unknown }).code)
@@ -78,7 +81,11 @@ function isClose(fields: readonly (readonly [string, string])[]): boolean {
   return fields.some(([name, value]) => name === 'connection' && value.toLowerCase() === 'close')
 }
 
-/** Lower-case names, and values. @param lines of a header section */
+/**
+ * Returns names in lower case, and values.
+ *
+ * @param lines of a header section
+ */
 export function fieldsOf(lines: string): [string, string][] {
   return lines
     .split('\r\n')

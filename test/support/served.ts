@@ -1,8 +1,8 @@
-/** Requests that need the store or a lease, on a machine that may stand still for longer than either waits. */
+/** Requests that need the store or a lease, on a machine that may stop for longer than either waits. */
 
 import { until } from './until.ts'
 
-/** Asks again after 503. */
+/** Repeats a request that is answered with 503. */
 export function served<A extends { readonly status: number }>(ask: () => Promise<A>): Promise<A> {
   const look = async () => {
     const answer = await ask()

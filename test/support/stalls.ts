@@ -1,6 +1,7 @@
 /**
- * How long work holds the event loop of this thread in a row, as CPU time of the thread: other load on the machine counts as little
- * as possible. It is compared with the CPU time of a fixed piece of work, so that a slow machine may take longer.
+ * How long work holds the event loop of this thread without a break, in CPU time of the thread, so that other
+ * load on the machine counts as little as possible. It is compared with the CPU time of a fixed piece of
+ * work, so that a slow machine may take longer.
  */
 
 /** Milliseconds of CPU time for which nothing may hold the event loop, on a machine of usual speed. */
@@ -44,7 +45,10 @@ function slowness(): number {
 
 const atFirst = slowness()
 
-/** Whether nothing was held for long. Other load on the machine may have made it slower meanwhile. */
+/**
+ * Whether nothing held the event loop for long. The machine is measured again if it was not fast enough at
+ * first.
+ */
 export function isShort(stall: number): boolean {
   return stall <= MOST * atFirst || stall <= MOST * slowness()
 }

@@ -1,11 +1,11 @@
-/** Waiting for what no event announces, with an end. */
+/** Waits with a limit for a state that no event announces. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Patience {
-  /** ms between two looks */
+  /** Milliseconds between two looks. */
   readonly pause?: number
-  /** ms; half a minute where a test doesn't say */
+  /** Milliseconds until the wait fails; by default half a minute. */
   readonly patience?: number
 }
 
@@ -13,8 +13,9 @@ type Looked<V> = V | false | null | undefined
 type What = string | (() => string)
 
 /**
- * Resolves once it holds, or with what was looked for once it is there.
- * @param what says what did not come: the message of the rejection, at the end of the patience
+ * Resolves once the condition holds, or with the value once there is one.
+ *
+ * @param what did not come: the message of the rejection at the end of the patience
  */
 export function until(look: () => boolean | Promise<boolean>, what: What, patience?: Patience): Promise<void>
 export function until<V>(

@@ -1,6 +1,6 @@
 /**
- * A whole gateway for a test: real configuration files, a real store, a real upstream that remembers what reached it,
- * real sockets. Everything ends with the test.
+ * A whole gateway for a test: real configuration files, a real store, a real upstream that remembers what
+ * reached it, real sockets. Everything ends with the test.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -37,7 +37,7 @@ export interface Seen {
 
 export interface Upstream {
   readonly url: string
-  /** In order of arrival, whole requests only. */
+  /** Complete requests in order of arrival. */
   readonly seen: Seen[]
 }
 
@@ -69,9 +69,9 @@ export interface WorldOptions extends ConfigurationOptions {
   readonly answer?: RequestListener
   /** Milliseconds for each answer of the store. */
   readonly storeTimeout?: number
-  /** Variables more of the environment. */
+  /** Additional variables of the environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** How long the primary waits for its workers. */
+  /** Milliseconds that the primary waits for its workers. */
   readonly patience?: Patience
 }
 
@@ -215,8 +215,8 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
 }
 
 /**
- * Puts a store with the tenants there, as a gateway at this path leaves it. A first gateway answers its first write after a
- * lease, since another one may decide until then.
+ * Writes a store with the tenants, as a gateway at this path leaves it. Without it, a first gateway answers
+ * its first write after a lease, because another one may decide until then.
  */
 async function putStore({ store }: Config): Promise<Readonly<Record<string, string>>> {
   const { keys, file } = await bootstrappedStore()

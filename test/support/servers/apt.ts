@@ -1,6 +1,7 @@
 /**
- * Gets a program from the packages of Debian or Ubuntu without root and without changing the machine: apt works on
- * state of its own in the cache folder, checks signatures as ever, and the packages are unpacked, not installed.
+ * Gets a program from the packages of Debian or Ubuntu without root and without changing the machine: apt
+ * works on state of its own in the cache folder, checks signatures as ever, and the packages are unpacked,
+ * not installed.
  */
 
 import { execFile } from 'node:child_process'
@@ -23,7 +24,10 @@ import { cacheFolder } from './cache.ts'
 
 const HOUR = 3_600_000
 
-/** Big, or of no use to a program that is not installed; and a second C library would not fit the machine's loader. */
+/**
+ * Packages that are large or of no use to a program that is not installed, and the C library, which must fit
+ * the machine's loader.
+ */
 const NOT_NEEDED = /^(libllvm|perl|libperl|libc6|libc-bin|debconf|ssl-cert|postgresql-(client-)?common)/
 
 /** Hooks of the machine's apt could change the machine. */
@@ -43,12 +47,15 @@ export function hasApt(): boolean {
   return ['apt-get', 'apt-cache', 'dpkg-deb', 'flock'].every(has)
 }
 
-/** The folder with the package, and with all it depends on that the machine lacks. Fetched by the first who asks. */
+/**
+ * Resolves with the folder of a package and of the dependencies that the machine lacks. The first caller
+ * fetches them.
+ */
 export function unpacked(name: string): Promise<string> {
   return fetched(name, [])
 }
 
-/** A root of the packages and all they depend on, whatever the machine has. No package is configured. */
+/** Resolves with a root of the packages and of all dependencies. No package is configured. */
 export function unpackedRoot(packages: readonly string[]): Promise<string> {
   return fetched('root', packages)
 }
@@ -63,7 +70,7 @@ async function fetched(name: string, packages: readonly string[]): Promise<strin
   return final
 }
 
-/** Runs a command, and gives what it printed. */
+/** Runs a command, and resolves with what it prints. */
 async function output(cwd: string, command: string, ...args: string[]): Promise<string> {
   const env = { PATH: process.env['PATH'], LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' }
   const options = { cwd, env, maxBuffer: Infinity }
@@ -73,7 +80,7 @@ async function output(cwd: string, command: string, ...args: string[]): Promise<
   return stdout
 }
 
-/** As `LD_LIBRARY_PATH` takes it. */
+/** The folders of libraries, in the form of `LD_LIBRARY_PATH`. */
 export function librariesOf(root: string): string {
   const files = globSync(
     ['usr/lib', 'lib'].flatMap((lib) => [`${lib}/*-linux-*/lib*.so*`, `${lib}/*-linux-*/*/lib*.so*`]),
@@ -82,7 +89,7 @@ export function librariesOf(root: string): string {
   return [...new Set(files.map((file) => join(root, dirname(file))))].join(':')
 }
 
-/** In a process of its own that holds the lock. */
+/** Fetches and unpacks, in a process that holds the lock. */
 async function fetch(name: string, final: string, packages: readonly string[]): Promise<void> {
   if (existsSync(final)) return
   const state = join(cacheFolder(), 'apt')
@@ -90,7 +97,7 @@ async function fetch(name: string, final: string, packages: readonly string[]): 
     mkdirSync(join(state, folder), { recursive: true })
   const config = join(state, 'apt.conf')
   writeFileSync(config, CONFIG(state))
-  // Of those who were killed at it.
+  // Parts of processes that were killed.
   for (const part of globSync(`${basename(final)}-*`, { cwd: cacheFolder() }))
     rmSync(join(cacheFolder(), part), { recursive: true })
   const work = mkdtempSync(`${final}-`)

@@ -1,7 +1,7 @@
 /**
- * Finds the programs that tests start: on PATH, then where systems keep them, and else in the packages of Debian or
- * Ubuntu, which are unpacked beside the project (apt.ts). With `SEATGATE_TEST_SERVERS=download` in the environment what
- * the machine has is left out.
+ * Finds the programs that tests start: on PATH, then where systems keep them, and else in the packages of
+ * Debian or Ubuntu, which are unpacked beside the project (apt.ts). With `SEATGATE_TEST_SERVERS=download` in
+ * the environment, programs of the machine are not used.
  */
 
 import { accessSync, constants, existsSync, globSync } from 'node:fs'
@@ -15,10 +15,10 @@ export interface Program {
 }
 
 interface Source {
-  /** What Debian, Ubuntu and Homebrew call the package, where it is not called as the program. */
+  /** The names of the package in Debian, Ubuntu and Homebrew, if they differ from the program's. */
   readonly debian?: string
   readonly homebrew?: string
-  /** Folders beyond PATH, also in the package; of several that match, the newest version counts. */
+  /** Folders in addition to PATH, also in the package; if several match, the newest version counts. */
   readonly places?: readonly string[]
 }
 
@@ -45,7 +45,7 @@ const SOURCES = {
   chromium: { places: ['/usr/lib/chromium'] },
 } as const satisfies Record<string, Source>
 
-/** Where systems keep programs. */
+/** The folders in which systems keep programs. */
 const PLACES = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin']
 
 export type ProgramName = keyof typeof SOURCES
@@ -75,7 +75,7 @@ async function look(name: ProgramName): Promise<Program> {
   return { path, env: { LD_LIBRARY_PATH: librariesOf(root), ...python } }
 }
 
-/** The first line: apt says a lot. */
+/** The first line, because apt prints many. */
 function reasonOf(cause: unknown): string {
   return String(cause).split('\n')[0] ?? ''
 }

@@ -1,4 +1,4 @@
-/** Where things are kept that are made once a machine and not once a test. */
+/** The folder of things that are made once on a machine, and not for each test. */
 
 import { lstatSync, mkdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,15 +9,18 @@ const OTHERS_MAY_ENTER = 0o001
 
 const inProject = fileURLToPath(new URL('../../../node_modules/.cache/seatgate-servers', import.meta.url))
 
-/** In the project, so that it goes with it; except for root in a home of its own, where `nobody` may not enter. */
+/**
+ * The folder is in the project, and is removed with it, unless the user `nobody` may not enter the project of
+ * root.
+ */
 export function cacheFolder(): string {
   const uid = process.getuid?.() ?? 0
   mkdirSync(inProject, { recursive: true, mode: 0o755 })
   if (uid !== 0 || isOpen(inProject)) return inProject
   const folder = join(tmpdir(), `seatgate-servers-${uid}`)
   mkdirSync(folder, { recursive: true, mode: 0o755 })
-  // Anybody may make a folder of that name first.
-  if (lstatSync(folder).uid !== uid) throw new Error(`${folder} belongs to somebody else`)
+  // Another user may have made a folder of that name.
+  if (lstatSync(folder).uid !== uid) throw new Error(`${folder} belongs to another user`)
   return folder
 }
 

@@ -1,6 +1,6 @@
 /**
- * A server as a child process: started, frozen, killed with all its descendants, never left behind, and started again. The base
- * of the servers of every kind.
+ * A server as a child process: started, frozen, killed with all its descendants, and started again. It never
+ * outlives the test. The base of all servers.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -18,14 +18,14 @@ export interface Launch {
   readonly args: readonly string[]
   /** The working folder; left out: its own. */
   readonly cwd?: string
-  /** Whom to run as; left out: as this process. */
+  /** The user of the process; left out: the user of this process. */
   readonly user?: User | undefined
 }
 
 const PATIENCE = 20_000
 
 export class Child {
-  /** It holds the log, and goes when this process does. */
+  /** The folder of the log, which is removed when this process ends. */
   protected readonly ownFolder: string
   #process: ChildProcess | null = null
   #exited: Promise<unknown> = Promise.resolve()
@@ -35,7 +35,7 @@ export class Child {
     this.ownFolder = ownFolder
   }
 
-  /** Resolves once the process runs, whatever becomes of it. */
+  /** Resolves once the process runs, even if it then fails. */
   async spawn({ program, args, cwd = this.ownFolder, user }: Launch): Promise<void> {
     const file = openSync(this.#log, 'a', 0o600)
     const env = { PATH: process.env['PATH'], LC_ALL: 'C', ...program.env }
@@ -55,7 +55,7 @@ export class Child {
     this.#exited = once(child, 'exit').then(() => unwatch(pid))
   }
 
-  /** Of the process that was started, the parent of all others. */
+  /** The id of the process that was started, the parent of all others. */
   get pid(): number {
     const pid = this.#process?.pid
     if (pid === undefined) throw new Error('the server was not started')
@@ -66,17 +66,17 @@ export class Child {
     return this.#process?.exitCode === null && this.#process.signalCode === null
   }
 
-  /** Resolves with the exit code once it has ended; null where a signal ended it. */
+  /** Resolves with the exit code once it has ended; null: a signal ended it. */
   get ended(): Promise<number | null> {
     return this.#exited.then(() => this.#process?.exitCode ?? null)
   }
 
-  /** Standard output and standard error, in all its lives. */
+  /** Standard output and standard error since the first start. */
   get log(): string {
     return readFileSync(this.#log, 'utf8')
   }
 
-  /** Resolves once it is up; rejects as soon as it has ended instead, and leaves none that does not come up. */
+  /** Resolves once the server is up. Rejects as soon as it ends, and kills a server that does not come up. */
   async comesUp(isUp: () => boolean | Promise<boolean>, patience: Patience = {}): Promise<void> {
     const isSo = () => {
       this.#mustRun()
@@ -95,7 +95,7 @@ export class Child {
     await this.comesUp(() => accepts(port), patience)
   }
 
-  /** Stands still as a machine does that is paused: its connections stay open and nothing is answered. */
+  /** Stops the server like a machine that is paused: its connections stay open, and nothing is answered. */
   async freeze(): Promise<void> {
     this.#mustRun()
     this.#frozen = await stopFamily(this.pid)
@@ -106,14 +106,14 @@ export class Child {
     this.#frozen = []
   }
 
-  /** At once and with all its descendants: no goodbye, nothing written down. */
+  /** Kills the server and all its descendants at once, before they can write or close anything. */
   async kill(): Promise<void> {
     this.#frozen = []
     if (this.running) await killFamily(this.pid)
     await this.#exited
   }
 
-  /** Asks it to end, frozen or not; after a while it is no longer asked. Resolves with the exit code. */
+  /** Asks the server to end, also a frozen one, and kills it after a while. Resolves with the exit code. */
   async end(name: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.thaw()
     if (this.running) signal(this.pid, name)

@@ -11,20 +11,20 @@ interface RedisClientOptions {
   readonly enableReadyCheck?: boolean
 }
 
-/** ms, which only a fault exceeds: both begin before the connection is there. */
+/** Milliseconds that only a fault exceeds. Both limits begin before the connection exists. */
 const PATIENCE = 30_000
 
-/** One connection, which is not made again, and goes with the test; a command that is not answered fails. */
+/** One connection, which is not repeated and is closed with the test. A command without an answer fails. */
 export function redisClient(t: Test, url: string, options: RedisClientOptions = {}): Redis {
   const patient = { connectTimeout: PATIENCE, commandTimeout: PATIENCE }
   const client = new Redis(url, { retryStrategy: () => null, ...patient, ...options })
-  // Said by the command that fails too.
+  // The command that fails reports it too.
   client.on('error', () => {})
   t.teardown(() => client.disconnect())
   return client
 }
 
-/** Not yet connected; goes with the test. */
+/** A client that is not connected yet, and is closed with the test. */
 export function pgClient(t: Test, url: string, options: ClientConfig = {}): Client {
   const client = new Client({ connectionString: url, ...options })
   client.on('error', () => {})
@@ -32,14 +32,14 @@ export function pgClient(t: Test, url: string, options: ClientConfig = {}): Clie
   return client
 }
 
-/** One statement, on a connection of its own. */
+/** Executes one statement on a connection of its own. */
 export async function queryOnce(
   config: ClientConfig,
   text: string,
   values: unknown[] = [],
 ): Promise<Record<string, unknown>[]> {
   const client = new Client(config)
-  // Said by the rejection too.
+  // The rejection reports it too.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -1,4 +1,4 @@
-/** A server's folder, and who owns it. */
+/** Temporary folders, and their owners. */
 
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ export interface User {
   readonly gid: number
 }
 
-/** Goes with the test. */
+/** Makes a temporary folder, which is removed with the test. */
 export function serverFolder(t: Pick<Test, 'teardown'>, name: string, user?: User): string {
   const folder = mkdtempSync(join(tmpdir(), `seatgate-${name}-`))
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
@@ -18,13 +18,13 @@ export function serverFolder(t: Pick<Test, 'teardown'>, name: string, user?: Use
   return folder
 }
 
-/** Readable by its owner alone: it holds passwords. */
+/** Makes a path readable by its owner alone, because it holds passwords. */
 export function giveTo(path: string, user: User | undefined, mode = 0o700): void {
   chmodSync(path, mode)
   if (user !== undefined) chownSync(path, user.uid, user.gid)
 }
 
-/** PostgreSQL refuses to run as root: then it runs as `nobody`. */
+/** The user of PostgreSQL, which refuses to run as root: `nobody` if this process is root. */
 export function ordinaryUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined
   const [, uid = '65534', gid = '65534'] =

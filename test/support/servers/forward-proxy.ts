@@ -17,11 +17,11 @@ export class ForwardProxy {
   readonly port: number
   /** `host:port` of each CONNECT that it allowed. */
   readonly targets: string[] = []
-  /** Methods and targets of everything else that came. */
+  /** Methods and targets of all other requests. */
   readonly others: string[] = []
   /** `host:port` → the port on loopback; without an entry the proxy answers 502. */
   readonly routes = new Map<string, number>()
-  /** In place of its work: what it writes to each CONNECT. */
+  /** What it writes to each CONNECT, in place of its work. */
   instead: string | null = null
   readonly #credentials: string | null
 

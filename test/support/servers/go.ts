@@ -1,6 +1,6 @@
 /**
- * Programs in Go, built by Go of the machine or of Debian's packages (90 MB to fetch). What is built is kept, the packages are
- * not.
+ * Programs in Go, built by Go of the machine or of Debian's packages (90 MB to fetch). The programs are kept,
+ * and the packages are not.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -24,7 +24,10 @@ export interface GoLibraries {
   readonly folder: string
 }
 
-/** @param source a file without other files @returns the program */
+/**
+ * @param source a single file
+ * @returns the program
+ */
 export async function builtByGo(t: Test, source: string, libraries?: GoLibraries): Promise<string> {
   const digest = createHash('sha256').update(readFileSync(source)).update(process.arch)
   const program = join(cacheFolder(), `go-${digest.digest('hex').slice(0, 16)}`)
@@ -39,7 +42,11 @@ async function build(t: Test, program: string, source: string, libraries?: GoLib
   if (sources !== '/') rmSync(sources, { recursive: true })
 }
 
-/** @param source a file or a folder @param path the folders of `GOPATH` @param folder empty, for what arises on the way */
+/**
+ * @param source a file or a folder
+ * @param path the folders of `GOPATH`
+ * @param folder an empty folder for intermediate files
+ */
 export async function goBuild(
   program: string,
   source: string,

@@ -23,7 +23,10 @@ export class HaProxy extends Child {
     this.port = port
   }
 
-  /** Tells whether it has left this server since now, and closed the connections to it. */
+  /**
+   * Returns a function that tells whether HAProxy has left this server since the call, and closed the
+   * connections to it.
+   */
   leaving(name: string): () => boolean {
     const from = this.log.length
     return () => this.log.slice(from).includes(`Server postgres/${name} is DOWN`)

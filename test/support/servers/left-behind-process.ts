@@ -1,5 +1,6 @@
 /**
- * A test process that ends badly, for left-behind.test.ts: starts servers, says which, and ends as its argument says.
+ * A test process that ends badly, for left-behind.slow.test.ts: starts servers, prints their ids, and ends as
+ * its argument says.
  */
 
 import t from 'tap'

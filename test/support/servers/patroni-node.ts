@@ -1,4 +1,7 @@
-/** One node of a cluster: Patroni, and the PostgreSQL that it starts. It reaches etcd through a proxy of its own. */
+/**
+ * One node of a cluster: Patroni, and the PostgreSQL that it starts. It reaches etcd through a proxy of its
+ * own.
+ */
 
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -18,12 +21,13 @@ import { startTcpProxy, type TcpProxy } from './proxy.ts'
 import { releaseMemory } from './shared-memory.ts'
 
 /**
- * Seconds. Patroni requires `ttl >= loop_wait + 2 * retry_timeout`. The rest of `ttl` is for HAProxy, on a slow machine too: it
- * leaves a primary with a silent manager before the manager's key expires and another is promoted.
+ * Seconds. Patroni requires `ttl >= loop_wait + 2 * retry_timeout`. The rest of `ttl` is for HAProxy, on a
+ * slow machine too: it leaves a primary with a silent manager before the manager's key expires and another is
+ * promoted.
  */
 const TIMES = { ttl: 10, loop_wait: 1, retry_timeout: 3 }
 
-/** A PostgreSQL that crashed: another is promoted, or it is started again. */
+/** What Patroni does after a crash of PostgreSQL: it promotes another one, or starts the same again. */
 export type AfterCrash = 'replace' | 'restart'
 
 const clusterOf = (afterCrash: AfterCrash) => ({
@@ -34,7 +38,7 @@ const clusterOf = (afterCrash: AfterCrash) => ({
   postgresql: { use_pg_rewind: true, remove_data_directory_on_rewind_failure: true },
 })
 
-/** ms for what Patroni does by itself, on a slow machine too. */
+/** Milliseconds for what Patroni does by itself, on a slow machine too. */
 export const PATIENCE = 180_000
 
 export class PatroniNode extends Child {
@@ -161,7 +165,7 @@ export class PatroniNode extends Child {
   }
 }
 
-/** With the libraries of PostgreSQL too, which it starts. */
+/** Patroni with the libraries of PostgreSQL, which it starts. */
 async function patroni(): Promise<Program> {
   const { path, env } = await findProgram('patroni')
   const { program } = await findPostgres()
@@ -170,8 +174,8 @@ async function patroni(): Promise<Program> {
 }
 
 /**
- * Whether a manager that was frozen leaves the lock of another alone. With version 3 of etcd's protocol, Patroni 3.0.2 takes it
- * back, and what the other primary has acknowledged is lost (patroni/patroni#2689 and #2787).
+ * Whether a manager that was frozen respects the lock of another. With version 3 of etcd's protocol, Patroni
+ * 3.0.2 takes it back, and what the other primary has acknowledged is lost (patroni/patroni#2689 and #2787).
  */
 export async function keepsLock(): Promise<boolean> {
   const { path, env } = await patroni()

@@ -1,6 +1,6 @@
 /**
- * A real cluster of three PostgreSQL under Patroni, with one etcd, and HAProxy at the address for clients. A commit waits for
- * a synchronous standby, and waits on if there is none.
+ * A real cluster of three PostgreSQL under Patroni, with one etcd, and HAProxy at the address for clients. A
+ * commit waits for a synchronous standby, also if there is none.
  */
 
 import { existsSync } from 'node:fs'
@@ -63,8 +63,8 @@ export class PatroniCluster {
   }
 
   /**
-   * Resolves once another is the primary after this fault, and not before HAProxy has closed the connections to the one that has it:
-   * the seconds that a manager leaves for it may not suffice on a busy machine.
+   * Resolves once another is the primary after this fault, and not before HAProxy has closed the connections
+   * to the one that has it: the seconds that a manager leaves for it may not suffice on a busy machine.
    */
   async replace(primary: PatroniNode, fault: () => Promise<void> | void): Promise<void> {
     const isLeft = this.haproxy.leaving(primary.name)
@@ -132,7 +132,7 @@ function isWhole(members: readonly Member[], count: number): boolean {
   return isUp && timelines.size === 1 && roles.includes('leader') && roles.includes('sync_standby')
 }
 
-/** Why a cluster can't be started here, by what is missing. */
+/** The reason why a cluster cannot be started here, by what is missing. */
 export async function whyNoPatroni(): Promise<string | false> {
   try {
     for (const name of ['patroni', 'etcd', 'haproxy'] as const) await findProgram(name)

@@ -1,4 +1,7 @@
-/** A real PgBouncer in front of a PostgreSQL of the test. It logs in there as the superuser, and admits anybody. */
+/**
+ * A real PgBouncer in front of a PostgreSQL of the test. It logs in as the superuser, and admits every
+ * client.
+ */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +17,7 @@ export interface PgBouncerOptions {
   readonly mode: 'session' | 'transaction' | 'statement'
   /** Sessions of one database. */
   readonly size?: number
-  /** Lines more of its section. */
+  /** Additional lines of its section. */
   readonly settings?: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Ports for servers that are told their port and come back on it: it stays theirs while they are down, and no other test
- * process takes it, and no socket of the system's choice. Called by everything here that listens.
+ * Ports for servers that are told their port and come back on it. A port stays reserved while its server is
+ * down: no other test process takes it, and the system gives it to no socket.
  */
 
 import { randomInt } from 'node:crypto'
@@ -8,17 +8,20 @@ import { createServer, type Server } from 'node:net'
 import type { Test } from 'tap'
 
 /**
- * Below what Linux and macOS give to sockets without a wish (from 32768 and 49152), and above 10080, which `fetch` refuses
+ * Below the ports that Linux and macOS choose (from 32768 and 49152), and above 10080, which `fetch` refuses
  * (Fetch Standard, "port blocking").
  */
 const FIRST = 10_100
 const COUNT = 4_900
-/** A listener here says that the port belongs to the process that listens; it ends with the process, however that ends. */
+/**
+ * The distance of a guard. A listener there reserves the port for its process, and ends with it, even if that
+ * is killed.
+ */
 const GUARD = 5_000
-/** Where a node of a Redis cluster listens for the others, beside its port. */
+/** The distance of the port on which a node of a Redis cluster listens for the others. */
 export const CLUSTER_BUS = 10_000
 
-/** A port of 127.0.0.1, and the one of the cluster bus with it, until the end of the test. */
+/** Reserves a port of 127.0.0.1, and the port of the cluster bus with it, until the end of the test. */
 export async function reservePort(t: Test): Promise<number> {
   for (let tries = 0; tries < 200; tries++) {
     const port = FIRST + randomInt(COUNT)

@@ -7,11 +7,14 @@ import { filesOf, type Tls } from './tls.ts'
 
 export interface PostgresOptions {
   readonly tls?: Tls
-  /** Lines more for postgresql.conf; the last one of a name counts. */
+  /** Additional lines of postgresql.conf; the last one of a name counts. */
   readonly settings?: readonly string[]
-  /** False: quicker, and loses what was committed when the machine crashes; not when the server is killed. */
+  /**
+   * Whether commits survive a crash of the machine. Without it the server is quicker; commits survive its own
+   * end in any case.
+   */
   readonly fsync?: boolean
-  /** Begins as a standby that streams from there: until a promotion it is read only. */
+  /** The primary of a standby, which is read only until a promotion. */
   readonly standbyOf?: Primary
 }
 

@@ -1,6 +1,6 @@
 /**
- * The data directory that every test's PostgreSQL starts from: made by initdb once a version and user, then copied,
- * which is some ten times faster.
+ * The data directory that every test's PostgreSQL starts from: made by initdb once a version and user, then
+ * copied, which is some ten times faster.
  */
 
 import { execFile } from 'node:child_process'
@@ -42,15 +42,15 @@ export async function findPostgres(): Promise<{ program: Program; initdb: string
   return { program: { path: real, env }, initdb: join(dirname(real), 'initdb') }
 }
 
-/** Makes `target` a data directory, and gives the superuser's password. */
+/** Makes `target` a data directory, and resolves with the superuser's password. */
 export async function copyTemplate(target: string): Promise<string> {
   const template = await prepareTemplate()
-  // Keeps the owner, and asks the file system for a copy without copying where it can.
+  // Keeps the owner, and asks the file system for a copy without copying if it can.
   await run('cp', ['-R', '-p', join(template, 'data'), target])
   return readFileSync(join(template, 'password'), 'utf8')
 }
 
-/** Makes the template unless there is one; gives its folder. */
+/** Makes the template unless there is one. Resolves with its folder. */
 export async function prepareTemplate(): Promise<string> {
   const { program, initdb } = await findPostgres()
   const { stdout: version } = await run(program.path, ['--version'], { env: program.env })

@@ -1,6 +1,6 @@
 /**
- * Real PostgreSQL servers for tests: `startPostgres(t)` gives an empty one on loopback that ends with the test. Its
- * data directory is a copy of one that postgres-template.ts makes once a machine.
+ * Real PostgreSQL servers for tests: `startPostgres(t)` gives an empty one on loopback that ends with the
+ * test. Its data directory is a copy of one that postgres-template.ts makes once a machine.
  */
 
 import { readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ export class PostgresServer extends Child {
     configure(this.#data, port, options)
   }
 
-  /** Of the database `postgres`, for the superuser. */
+  /** The URL of the database `postgres`, for the superuser. */
   get url(): string {
     return this.urlOf('postgres')
   }
@@ -40,13 +40,13 @@ export class PostgresServer extends Child {
     return `postgres://${OWNER}:${this.#password}@127.0.0.1:${this.port}/${encodeURIComponent(database)}`
   }
 
-  /** Makes an empty database, in UTF-8, and gives its URL. */
+  /** Makes an empty database, in UTF-8. Resolves with its URL. */
   async createDatabase(name: string): Promise<string> {
     await this.query(`CREATE DATABASE "${name.replaceAll('"', '""')}"`)
     return this.urlOf(name)
   }
 
-  /** One statement as the superuser, on a connection of its own. */
+  /** Executes one statement as the superuser, on a connection of its own. */
   query(text: string, values: unknown[] = [], database = 'postgres'): Promise<Record<string, unknown>[]> {
     const { tls } = this.#options
     const ssl = tls === undefined ? false : ownOptions(tls)
@@ -55,8 +55,9 @@ export class PostgresServer extends Child {
   }
 
   /**
-   * A standby of this server: all of them begin with the same data directory, so it streams everything since. Resolves
-   * once commits here wait for it (`synchronous_standby_names`), and it has every commit that did not.
+   * A standby of this server: all of them begin with the same data directory, so it streams everything since.
+   * Resolves once commits here wait for it (`synchronous_standby_names`), and it has every commit that did
+   * not.
    */
   async startStandby(t: Test): Promise<PostgresServer> {
     const primary = { port: this.port, user: OWNER, password: this.#password }
@@ -70,7 +71,7 @@ export class PostgresServer extends Child {
     )
     // The checkpointer makes commits wait; it has read the setting by the end of a checkpoint.
     await this.query('CHECKPOINT')
-    // A standby counts as synchronous already at the end of an older timeline, far behind.
+    // A standby counts as synchronous already at the end of an older timeline, long before the last commit.
     const [{ lsn } = {}] = await this.query('SELECT pg_current_wal_flush_lsn() AS lsn')
     const reached = `SELECT FROM pg_stat_replication WHERE sync_state = 'sync' AND flush_lsn >= $1`
     await until(
@@ -80,7 +81,7 @@ export class PostgresServer extends Child {
     return standby
   }
 
-  /** Of a standby: it becomes a primary, on a timeline of its own. */
+  /** Makes a standby a primary, on a timeline of its own. */
   async promote(): Promise<void> {
     await this.query('SELECT pg_promote()')
   }
@@ -90,7 +91,7 @@ export class PostgresServer extends Child {
     await this.end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
   }
 
-  /** Comes back on the same port with what was committed; ends first, in order, if it is running. */
+  /** Starts the server on the same port with what was committed. A running server ends first. */
   async restart(): Promise<void> {
     await this.stop()
     await this.start()
@@ -108,7 +109,7 @@ export class PostgresServer extends Child {
   }
 }
 
-/** A server for the test, up and accepting. */
+/** Starts a server for the test. Resolves once it accepts connections. */
 export async function startPostgres(t: Test, options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = serverFolder(t, 'postgres', ordinaryUser())
   const data = join(folder, 'data')
@@ -124,7 +125,10 @@ export async function startPostgres(t: Test, options: PostgresOptions = {}): Pro
   })
 }
 
-/** As pg_ctl looks: the first line of postmaster.pid is whose it is, the eighth how far it has come. */
+/**
+ * Whether the server is ready, like pg_ctl: postmaster.pid has its process id in the first line and its state
+ * in the eighth.
+ */
 function isReady(data: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')

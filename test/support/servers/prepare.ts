@@ -1,6 +1,6 @@
 /**
- * Finds, or fetches, what the tests start, and makes what they copy: to be run once before the tests, so that no test
- * has to wait for it. They do the same when it was not.
+ * Finds, or fetches, what the tests start, and makes what they copy: to be run once before the tests, so that
+ * no test has to wait for it. They do the same when it was not.
  */
 
 import { findProgram } from './binaries.ts'

@@ -1,6 +1,6 @@
 /**
- * Processes with all that descends from them: stopped, continued and killed as one. PostgreSQL is many processes, each
- * in a session of its own, so no process group holds them together.
+ * Processes with all their descendants: stopped, continued and killed together. PostgreSQL is many processes,
+ * each in a session of its own, so that no process group contains them.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -13,7 +13,7 @@ interface Entry {
   readonly state: string
 }
 
-/** False when there is no such process (any more). */
+/** Sends a signal. Returns false if there is no such process. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name)
@@ -23,7 +23,7 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Stops a process and its descendants, parents first. Gives the pids it stopped, in that order. */
+/** Stops a process and its descendants, parents first. Resolves with their ids in that order. */
 export async function stopFamily(pid: number): Promise<number[]> {
   let family: number[] = []
   let passes = 0
@@ -40,12 +40,15 @@ export async function stopFamily(pid: number): Promise<number[]> {
   return family
 }
 
-/** Children before parents, so that no parent finds one of them stopped. */
+/** Continues children before parents, so that no parent sees a stopped child. */
 export function continueFamily(pids: readonly number[]): void {
   for (const pid of pids.toReversed()) signal(pid, 'SIGCONT')
 }
 
-/** All at once, as in a crash: nobody sees another die and cleans up. Resolves when all are dead. */
+/**
+ * Kills all of them at once, as in a crash: none sees another end and cleans up. Resolves when all have
+ * ended.
+ */
 export async function killFamily(pid: number): Promise<void> {
   const family = await stopFamily(pid)
   for (const each of family) signal(each, 'SIGKILL')

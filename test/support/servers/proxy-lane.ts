@@ -3,13 +3,13 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 
-/** Who sends what a lane passes on. */
+/** The sender of what a lane passes on. */
 export type Sender = 'client' | 'server'
 
 /** Called with all bytes that arrive, before they are passed on. */
 export type Witness = (from: Sender, bytes: Buffer) => void
 
-/** How the line is now. */
+/** The state of the line. */
 export interface Line {
   held: boolean
   delay: number
@@ -18,7 +18,7 @@ export interface Line {
 
 type Parcel = Buffer | 'end' | 'reset'
 
-/** So much waits in a lane; then its sender has to. */
+/** Bytes that wait in a lane; beyond them, its sender waits. */
 const ROOM = 1024 * 1024
 
 export class Lane {
@@ -26,7 +26,7 @@ export class Lane {
   readonly #to: Socket
   readonly #sender: Sender
   readonly #line: Line
-  /** In order of arrival. */
+  /** What waits, in order of arrival. */
   #waiting: { readonly due: number; readonly parcel: Parcel }[] = []
   #size = 0
   #timer: NodeJS.Timeout | undefined
@@ -38,7 +38,7 @@ export class Lane {
     this.#line = line
     from.on('data', (bytes: Buffer) => this.#take(bytes))
     from.on('end', () => this.#take('end'))
-    // Said by `close` too.
+    // `close` reports it too.
     from.on('error', () => {})
     from.on('close', (failed) => (failed || !from.readableEnded ? this.#take('reset') : undefined))
     to.on('drain', () => this.move())
@@ -80,7 +80,7 @@ export class Lane {
     this.#to.write(parcel)
   }
 
-  /** Nobody is left to get it; the sender hears of that by the other lane. */
+  /** The receiver has gone; the other lane tells the sender. */
   #drop(): void {
     clearTimeout(this.#timer)
     this.#waiting = []

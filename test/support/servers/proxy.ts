@@ -1,6 +1,6 @@
 /**
- * A TCP proxy on loopback whose line can be cut, held and slowed: so a test parts one gateway from Redis or PostgreSQL
- * while others still reach it.
+ * A TCP proxy on loopback whose line can be cut, held and slowed: a test separates one gateway from Redis or
+ * PostgreSQL with it, and others still reach them.
  */
 
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ export class TcpProxy {
     return this.#lanes.size / 2
   }
 
-  /** Resets what is connected, and refuses what comes: the machine is there, and nobody listens. */
+  /** Resets connections, and refuses new ones, like a machine on which no server listens. */
   async cut(): Promise<void> {
     const server = this.#server
     this.#server = null
@@ -37,7 +37,7 @@ export class TcpProxy {
     await closed
   }
 
-  /** Accepts, and passes nothing either way, not even an end: as packets that get lost. */
+  /** Accepts connections, and passes nothing either way, not even an end, as if packets were lost. */
   freeze(): void {
     this.#line.held = true
   }
@@ -53,12 +53,12 @@ export class TcpProxy {
     await once(this.#server, 'listening')
   }
 
-  /** Resets what is connected; whoever comes again gets through. */
+  /** Resets connections; new ones get through. */
   killConnections(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Connections from now on lead to another server, as after a failover behind one address. Those that are open stay. */
+  /** New connections lead to another server, as after a failover at one address. Open connections stay. */
   lead(target: { readonly port: number }): void {
     this.#target = target.port
   }
@@ -75,7 +75,7 @@ export class TcpProxy {
     })
   }
 
-  /** What comes from now on takes this long, each way. */
+  /** Delays what arrives from now on by this time, each way. */
   delay(ms: number): void {
     this.#line.delay = ms
   }

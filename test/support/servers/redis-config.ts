@@ -5,17 +5,17 @@ import { filesOf, type Tls } from './tls.ts'
 
 export interface RedisOptions {
   readonly replicaOf?: { readonly port: number }
-  /** Of the default user. */
+  /** The password of the default user. */
   readonly password?: string
-  /** A user beside the default one, which is then off. `rules`: as in `ACL SETUSER`; left out: all. */
+  /** A user in place of the default one, which is then off. `rules`: as in `ACL SETUSER`; left out: all. */
   readonly user?: { readonly name: string; readonly password: string; readonly rules?: string }
   readonly tls?: Tls
-  /** Lines more for redis.conf; the last one of a name counts. */
+  /** Additional lines of redis.conf; the last one of a name counts. */
   readonly config?: readonly string[]
   readonly sentinel?: boolean
 }
 
-/** The tests' own way in, whatever the server asks of others. Replicas and sentinels use it too. */
+/** The user of the tests, which every server admits. Replicas and sentinels use it too. */
 export const HARNESS = { username: 'harness', password: randomBytes(16).toString('hex') }
 
 export function configOf(port: number, folder: string, options: RedisOptions): string {
@@ -34,14 +34,14 @@ export function configOf(port: number, folder: string, options: RedisOptions): s
   return `${lines.join('\n')}\n`
 }
 
-/** Of servers that hold data: sentinels know no such lines. */
+/** Lines of servers that hold data, which sentinels do not have. */
 const DATA = [
   'save ""',
   'appendonly no',
   `user ${HARNESS.username} on >${HARNESS.password} ~* &* +@all`,
   `masteruser ${HARNESS.username}`,
   `masterauth ${HARNESS.password}`,
-  // A new replica is served at once: others would be worth five seconds' wait.
+  // A new replica is served at once. By default, the server waits five seconds for others.
   'repl-diskless-sync-delay 0',
 ]
 

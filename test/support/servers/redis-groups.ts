@@ -1,6 +1,6 @@
 /**
- * Redis servers in groups: a master watched by sentinels, and a cluster. Both are up when they are given to the test:
- * the sentinels know each other, and the cluster has all slots.
+ * Redis servers in groups: a master watched by sentinels, and a cluster. Both are up when they are given to
+ * the test: the sentinels know each other, and the cluster has all slots.
  */
 
 import type { Test } from 'tap'
@@ -8,39 +8,39 @@ import { type RedisOptions, type RedisServer, startRedis } from './redis.ts'
 import { HARNESS } from './redis-config.ts'
 import { until } from '../until.ts'
 
-/** What the sentinels call the master. */
+/** The sentinels' name of the master. */
 const NAME = 'main'
 const SENTINELS = 3
 const SLOTS = 16_384
-/** ms for which a master is silent before it is down for the sentinels. */
+/** Milliseconds for which a master is silent before it is down for the sentinels. */
 const DOWN_AFTER = 500
 /**
- * The same of patient sentinels: at first longer than any test, and while a test waits for the failover. A replica is no
- * candidate once it has been without its master for more than ten times as long.
+ * The same of patient sentinels: at first longer than any test, and while a test waits for the failover. A
+ * replica is no candidate once it has been without its master for more than ten times as long.
  */
 const NOT_DOWN_AFTER = 3_600_000
 const DOWN_AFTER_PATIENCE = 5000
-/** ms for a failover. After a stall of two seconds, a sentinel makes none for half a minute. */
+/** Milliseconds for a failover. After a stall of two seconds, a sentinel makes none for half a minute. */
 const FAILOVER_PATIENCE = 120_000
 
 export interface Sentinels {
   readonly name: string
   readonly members: readonly RedisServer[]
   readonly addresses: readonly { readonly host: string; readonly port: number }[]
-  /** Waits until all sentinels that run name one master, which is not the one at this port; gives its port. */
+  /** Resolves with the port of the master that all running sentinels name, once it is not this one. */
   failedOver(from: number): Promise<number>
 }
 
 export interface SentinelOptions extends Pick<RedisOptions, 'password' | 'tls'> {
-  /** No master is down for them, however busy the machine is, until the test waits for a failover. */
+  /** Whether no master is down for them until the test waits for a failover, even on a busy machine. */
   readonly patient?: boolean
-  /** They know the servers as `localhost`, and name them so: Redis 6.2 or later. */
+  /** Whether they name the servers `localhost`: Redis 6.2 or later. */
   readonly byName?: boolean
 }
 
 /**
- * Three sentinels, two of which decide; a master is down for them when it has been silent for half a second, unless they are
- * patient. The options are theirs; with TLS they want it of the master too.
+ * Starts three sentinels, and two of them decide. A master is down for them when it has been silent for half
+ * a second, unless they are patient. With TLS among their options, the master needs it too.
  */
 export async function startSentinel(
   t: Test,
@@ -127,7 +127,9 @@ export interface RedisCluster {
   readonly addresses: readonly { readonly host: string; readonly port: number }[]
 }
 
-/** Three masters with a third of the slots each; one that is silent for a second and a half counts as gone. */
+/**
+ * Three masters with a third of the slots each; one that is silent for a second and a half counts as gone.
+ */
 export async function startCluster(
   t: Test,
   options: Omit<RedisOptions, 'sentinel' | 'replicaOf'> = {},

@@ -1,6 +1,6 @@
 /**
- * Real Redis servers for tests: `startRedis(t)` gives one that is empty, keeps nothing on disk, listens on loopback and
- * ends with the test. Groups of them are in redis-groups.ts.
+ * Real Redis servers for tests: `startRedis(t)` gives one that is empty, keeps nothing on disk, listens on
+ * loopback and ends with the test. Groups of them are in redis-groups.ts.
  */
 
 import { rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { ownOptions } from './tls.ts'
 
 export type { RedisOptions }
 
-/** ms within which a server answers that is not frozen, on a slow machine too. */
+/** Milliseconds within which a server that is not frozen answers, on a slow machine too. */
 const PATIENCE = 30_000
 
 export class RedisServer extends Child {
@@ -32,14 +32,14 @@ export class RedisServer extends Child {
     writeFileSync(this.#file, configOf(port, folder, options), { mode: 0o600 })
   }
 
-  /** As a client writes it that knows the password. */
+  /** The URL, with the password. */
   get url(): string {
     const { user, password, tls } = this.#options
     const login = user ? `${user.name}:${user.password}@` : password === undefined ? '' : `:${password}@`
     return `redis${tls === undefined ? '' : 's'}://${login}127.0.0.1:${this.port}`
   }
 
-  /** One command, on a connection of its own, as a user who may do everything. */
+  /** Executes one command on a connection of its own, as a user with all rights. */
   async command(name: string, ...args: (string | number)[]): Promise<unknown> {
     const { tls, sentinel = false, password } = this.#options
     const client = new Redis(this.port, '127.0.0.1', {
@@ -50,7 +50,7 @@ export class RedisServer extends Child {
       retryStrategy: () => null,
       commandTimeout: PATIENCE,
     })
-    // Said by the rejection too.
+    // The rejection reports it too.
     client.on('error', () => {})
     try {
       await client.connect()
@@ -67,12 +67,12 @@ export class RedisServer extends Child {
     return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]))
   }
 
-  /** In order; clients see their connections closed. */
+  /** Ends the server in order; clients see their connections closed. */
   async stop(): Promise<void> {
     await this.end()
   }
 
-  /** Comes back on the same port: with what it held, if it was running, or with nothing. */
+  /** Starts the server on the same port: with what it held, if it was running, or empty. */
   async restart({ empty = false }: { empty?: boolean } = {}): Promise<void> {
     // A sentinel's memory is its configuration file.
     const keep = !empty && this.running && !this.#options.sentinel
@@ -82,7 +82,7 @@ export class RedisServer extends Child {
     await this.stop()
     if (empty) rmSync(dump, { force: true })
     await this.start()
-    // Or a later crash would bring back what was held now.
+    // Otherwise a later crash would bring back what it holds now.
     if (keep) rmSync(dump)
   }
 
@@ -101,7 +101,7 @@ export class RedisServer extends Child {
   }
 }
 
-/** A server for the test, up and answering. */
+/** Starts a server for the test. Resolves once it answers. */
 export async function startRedis(t: Test, options: RedisOptions = {}): Promise<RedisServer> {
   const program = await findProgram('redis-server')
   const folder = serverFolder(t, 'redis')

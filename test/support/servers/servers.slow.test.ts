@@ -1,4 +1,6 @@
-/** Servers that are killed or frozen: if they were not, tests of what then happens would pass without reason. */
+/**
+ * Servers that are killed or frozen: if they were not, tests of what then happens would pass without reason.
+ */
 
 import t from 'tap'
 import { pgClient, redisClient } from './clients.ts'

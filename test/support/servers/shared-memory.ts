@@ -1,16 +1,16 @@
 /**
- * A PostgreSQL that was killed leaves a small segment of shared memory behind, for its next life to find. When there is
- * none, it is given back here: the system has few of them.
+ * A PostgreSQL that was killed leaves a small segment of shared memory, which its next start uses. If there
+ * is no next start, the segment is released here, because the system has few of them.
  */
 
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Once all processes of that data directory have ended. */
+/** Releases the segment once all processes of that data directory have ended. */
 export function releaseMemory(data: string): void {
   const segment = segmentOf(join(data, 'postmaster.pid'))
-  // Where it fails, or there is no ipcrm, 56 bytes are lost.
+  // If it fails, or if there is no ipcrm, 56 bytes are lost.
   if (segment !== undefined) spawnSync('ipcrm', ['-m', segment], { stdio: 'ignore' })
 }
 

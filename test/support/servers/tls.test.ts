@@ -1,4 +1,7 @@
-/** TLS of the test servers: who has no certificate of the tests' authority is not let in, and neither is plain text. */
+/**
+ * TLS of the test servers: who has no certificate of the tests' authority is not let in, and neither is plain
+ * text.
+ */
 
 import { once } from 'node:events'
 import t from 'tap'

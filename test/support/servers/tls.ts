@@ -1,6 +1,6 @@
 /**
- * Certificates for tests, for servers at localhost, 127.0.0.1 and ::1: files that are in the repository, because a
- * machine with no more than Node.js cannot make any.
+ * Certificates for tests, for servers at localhost, 127.0.0.1 and ::1: files that are in the repository,
+ * because a machine with no more than Node.js cannot make any.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ import type { Identity } from '../../proxy/authority.ts'
 import { serverFolder } from './folder.ts'
 
 /**
- * `server`: TLS or nothing. `mutual`: the client shows a certificate too. Files: as `server`, with a certificate of the
- * test's own.
+ * `server`: TLS or nothing. `mutual`: the client shows a certificate too. Files: as `server`, with a
+ * certificate of the test's own.
  */
 export type Tls = 'server' | 'mutual' | CertificateFiles
 
@@ -24,7 +24,10 @@ export interface CertificateFiles {
   readonly key: string
 }
 
-/** @param ca what the files of authorities hold @param identity for a server that is asked for as `localhost` */
+/**
+ * @param ca the contents of the files of authorities
+ * @param identity of a server whose name is `localhost`
+ */
 export function certificateFiles(t: Test, ca: string, identity: Identity): CertificateFiles {
   const folder = serverFolder(t, 'tls')
   const at = { ca: join(folder, 'ca.pem'), cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
@@ -40,7 +43,7 @@ export function filesOf(tls: Tls) {
   return { ca, server: cert, serverKey: key, client: cert, clientKey: key }
 }
 
-/** What the tests themselves connect with. */
+/** The options with which the tests connect. */
 export function ownOptions(tls: Tls): ConnectionOptions {
   if (typeof tls === 'string') return CERTIFICATES.client
   return { ca: readFileSync(tls.ca), servername: 'localhost' }
@@ -55,7 +58,7 @@ const files = {
   /** Its common name is `seatgate`. */
   client: path('client'),
   clientKey: path('client-key'),
-  /** Of a client; valid until 2021. */
+  /** The certificate of a client, valid until 2021. */
   expired: path('expired'),
   expiredKey: path('expired-key'),
 }

@@ -1,7 +1,7 @@
 /**
- * Sees to it that no server outlives the test process that started it, however that ends. One watcher stands beside
- * each test process; its standard input closes when the test process is gone, also by `kill -9`, and it then kills and
- * removes what is still on its list.
+ * No server outlives the test process that started it, even if that is killed. Each test process has a
+ * watcher, whose standard input closes when the test process ends, also by `kill -9`. The watcher then kills
+ * and removes what is still on its list.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -12,7 +12,7 @@ const script = fileURLToPath(new URL('./watcher-process.ts', import.meta.url))
 
 let watcher: ChildProcess | null = null
 
-/** From now on the process dies, with its descendants, and the folder goes, at the latest with this process. */
+/** The process, with its descendants, and the folder end at the latest with this process. */
 export function watch(pid: number, folder: string): void {
   tell(`+ ${pid} ${folder}`)
 }
@@ -27,13 +27,16 @@ function tell(line: string): void {
   watcher.stdin?.write(`${line}\n`)
 }
 
-/** With an empty environment, so that no coverage is taken of it; in a session of its own, so that no ^C reaches it. */
+/**
+ * Starts the watcher with an empty environment, so that no coverage is taken, and in a session that no ^C
+ * reaches.
+ */
 function start(): ChildProcess {
   const child = spawn('env', ['-i', process.execPath, script], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // It goes last: neither it nor the pipe to it may keep this process.
+  // It ends last: neither it nor the pipe to it may keep this process alive.
   child.unref()
   ;(child.stdin as Socket).unref()
   return child

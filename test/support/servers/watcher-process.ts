@@ -15,7 +15,7 @@ for await (const line of createInterface(process.stdin)) {
   else processes.add(Number(pid))
   if (folder !== undefined) folders.add(folder)
 }
-// One that does not die must not keep the others alive.
+// A process that does not end must not keep the others alive.
 await Promise.allSettled([...processes].map(killFamily))
 for (const folder of folders) releaseMemory(join(folder, 'data'))
 const options = { recursive: true, force: true, maxRetries: 5 }
