@@ -1,7 +1,7 @@
 /** A gateway of two tenants: one that works, and an attacker with all that its attacks need. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore, type Store, type Writer } from '../../seats-admin/index.ts'
 import { CLIENT_SECRET, TestProvider } from '../../test/oidc/provider.ts'
@@ -40,12 +40,13 @@ export interface Neighbourhood {
 export async function openNeighbourhood(
   ending: Ending,
   folder: string,
+  seed: SeedStore,
   upstream: string,
   proxied: boolean,
 ): Promise<Neighbourhood> {
   const store = join(folder, 'seatgate.db')
   mkdirSync(folder)
-  const keys = await fill(store)
+  copyFileSync(seed.path, store)
   const secrets = { honest: randomBytes(32).toString('hex'), attacker: randomBytes(32).toString('hex') }
   const provider = await TestProvider.start(ending.t, { redirectUri: REDIRECT })
   const [port, tlsPort, http2Port] = [
@@ -80,7 +81,7 @@ trusted_proxies: [${PROXY_ADDRESS}/32]`
     pid: gateway.pid,
     honest: tokenOf(TENANT, secrets.honest),
     token: tokenOf(ATTACKER, secrets.attacker),
-    keys,
+    keys: seed.keys,
   }
 }
 
@@ -150,7 +151,14 @@ routes: [routes/*.yaml]
 `
 }
 
-async function fill(path: string): Promise<Neighbourhood['keys']> {
+/** A store whose copies the gateways have, because filling it takes some seconds. */
+export interface SeedStore {
+  readonly path: string
+  readonly keys: Neighbourhood['keys']
+}
+
+/** Makes the Seats and API keys of both tenants. */
+export async function seedStore(path: string): Promise<SeedStore> {
   const store = await openStore({ kind: 'sqlite', path })
   try {
     await seat(store, TENANT, SEAT, [PERMISSION])
@@ -159,7 +167,7 @@ async function fill(path: string): Promise<Neighbourhood['keys']> {
     const long = Array.from({ length: LONG }, (_, at) => `${at} `.padEnd(256, '☃'))
     for (const name of large) await seat(store, ATTACKER, name, PERMISSIONS)
     for (const name of long) await seat(store, ATTACKER, name, [PERMISSION])
-    return { large: await key(store, large), long: await key(store, long) }
+    return { path, keys: { large: await key(store, large), long: await key(store, long) } }
   } finally {
     await store.close()
   }

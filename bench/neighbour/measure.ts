@@ -17,7 +17,7 @@ import { memoryOf } from '../process-tree.ts'
 import { writeRequests } from '../requests.ts'
 import type { AttackCount, AttackLoad } from './clients.ts'
 import { type Attack, ATTACKS } from './attacks.ts'
-import { type Neighbourhood, openNeighbourhood } from './gateway.ts'
+import { type Neighbourhood, openNeighbourhood, type SeedStore, seedStore } from './gateway.ts'
 
 /** Requests per second of the honest tenant, and their connections. */
 export const HONEST_RATE = 200
@@ -37,21 +37,28 @@ export interface Neighbour {
 
 /** @param seconds of each of the two loads, calm and under attack */
 export async function measureNeighbours(place: Place, seconds: number): Promise<Neighbour[]> {
-  const measured: Neighbour[] = []
+  const seed = await seedStore(join(place.folder, 'neighbour.db'))
+  const neighbours: Neighbour[] = []
   for (const attack of ATTACKS) {
     if (attack.proxied === true && which('haproxy') === null) continue
     say(`neighbour, ${attack.name}`)
-    measured.push(await measureNeighbour(attack, place, seconds))
+    neighbours.push(await measureNeighbour(attack, place, seed, seconds))
   }
-  return measured
+  return neighbours
 }
 
-async function measureNeighbour(attack: Attack, place: Place, seconds: number): Promise<Neighbour> {
+async function measureNeighbour(
+  attack: Attack,
+  place: Place,
+  seed: SeedStore,
+  seconds: number,
+): Promise<Neighbour> {
   await using ending = new Ending()
   const folder = mkdtempSync(join(place.folder, 'neighbour-'))
   ending.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const upstream = place.upstreams.plain.origin
-  const opened = await openNeighbourhood(ending, join(folder, 'gateway'), upstream, attack.proxied === true)
+  const proxied = attack.proxied === true
+  const opened = await openNeighbourhood(ending, join(folder, 'gateway'), seed, upstream, proxied)
   const ask = honestRequests(attack, opened, folder, seconds)
   await ask()
   const before = memoryOf([opened.pid])
