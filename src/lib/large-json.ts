@@ -52,8 +52,8 @@ interface Container {
 }
 
 /**
- * Reads a JSON text. Each `next` takes the work of at most {@link MAX_PIECE} bytes, and usually of {@link
- * PIECE}.
+ * Reads a JSON text. Each `next` takes the work of at most {@link MAX_PIECE} bytes, and usually of
+ * {@link PIECE}.
  */
 export function* jsonSteps(bytes: Uint8Array, limits = JSON_LIMITS): Generator<void, Parsed> {
   if (bytes.length <= PIECE) return parseBytes(bytes, '', '', limits)

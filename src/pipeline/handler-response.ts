@@ -18,8 +18,7 @@ export function sendHandlerResponse(
   const { request, response } = exchange
   const hop = nextHop.get(exchange)
   if (hop !== undefined) hop.respondedAt = performance.now()
-  // The client may send its body or leave it out (RFC 9110, section 10.1.1), so the next request has no known
-  // beginning.
+  // The client may omit its body (RFC 9110, section 10.1.1), so the start of the next request is unknown.
   if (exchange.expectsContinue) response.shouldKeepAlive = false
   const fields = ['cache-control', cacheControl, 'x-request-id', exchange.id, ...headers]
   if (body === undefined) {

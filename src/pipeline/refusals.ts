@@ -50,8 +50,7 @@ export class Refusals {
     if (exchange.refusal !== null) return
     exchange.refusal = refusal
     exchange.cause = cause
-    // A connection of another proxy carries the questions of many clients: none waits for the refused ones of
-    // others.
+    // A connection of another proxy carries the questions of many clients: none waits for refused ones.
     exchange.response.refused = askedQuestion.get(exchange) === undefined
     try {
       send(exchange, refusal)

@@ -1,7 +1,4 @@
-/**
- * Stages: the steps that a request passes, in order. A list of them is composed when a configuration is
- * activated.
- */
+/** Stages: the steps that a request passes, in order. A configuration composes a list of them. */
 
 import type { Exchange } from '../http/server/exchange.ts'
 import type { Refusal } from '../model/errors.ts'

@@ -55,8 +55,7 @@ function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Pro
   const socket = openSocket(address, null, alpn)
   let certificate: Validity | null = null
   const finish = () => resolve({ socket, certificate })
-  // Before the check of sessions: getPeerX509Certificate of Node.js 22 and 24 takes the certificate away from
-  // later calls.
+  // Before the check of sessions: getPeerX509Certificate of Node.js 22 and 24 takes the certificate away.
   socket.prependOnceListener(connectEvent(address), () => (certificate = certificateOf(socket)))
   const timedOut = Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' })
   const timer = setTimeout(() => socket.destroy(timedOut), timeout)

@@ -188,10 +188,7 @@ const NOT_TRAILERS = new Set([
   'set-cookie',
   'www-authenticate',
 ])
-/**
- * Nor these, which control caches and what comes next. In gRPC they are metadata of the service, as any other
- * name.
- */
+/** Nor these, which control caches and what comes next. In gRPC they are metadata of the service. */
 const CONTROL = new Set(['age', 'cache-control', 'date', 'expires', 'location', 'retry-after', 'vary'])
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])

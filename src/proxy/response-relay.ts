@@ -46,10 +46,7 @@ export class ResponseRelay implements ResponseListener {
   #backpressured = false
   /** A body that came as one string: written with the end. */
   #bufferedBody = ''
-  /**
-   * It has no end of its own: its reader asks again (HTML, section 9.2.3), and leaves out an event that is
-   * incomplete.
-   */
+  /** It has no end of its own: its reader asks again (HTML, section 9.2.3) without an incomplete event. */
   #isEventStream = false
   /** The response ended before its head was written: both leave in one write. */
   #trailers: readonly string[] | null = null
@@ -116,8 +113,7 @@ export class ResponseRelay implements ResponseListener {
     const { response } = this.#exchange
     if (headers === null || response.headersSent) return this.#headWritten
     this.#headers = null
-    // The client waits for `100 Continue`: it may send or omit the body, so the start of its next request is
-    // unknown.
+    // A client that waits for `100 Continue` may omit the body: the start of its next request is unknown.
     if (this.#exchange.expectsContinue) response.shouldKeepAlive = false
     response.writeHead(
       this.#status,

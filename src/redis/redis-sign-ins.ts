@@ -45,8 +45,7 @@ export class RedisEphemeral {
     )
     if (stored === null) return false
     if (stored !== 'OK') throw new Error('unexpected reply to SET from Redis')
-    // Read after the id was stored: if Redis lost an earlier record of the same id, it lost the epoch with
-    // it.
+    // Read after the id was stored: if Redis lost an earlier record of the id, it lost the epoch too.
     return (await redis.get(this.#keys.signInEpoch)) === epoch
   }
 

@@ -106,8 +106,7 @@ export class SeatCache {
     }
     this.#lookups.misses++
     const read = await load()
-    // Clients can invent ids that don't exist: caching those would fill Redis. A partial Seat is not cached
-    // either.
+    // Clients can invent ids that don't exist: caching those would fill Redis. No partial Seat is cached.
     if (read.value !== null && isComplete(read.value)) this.#set(at, this.#shared.seal.seal(at, encode(read)))
     return { ...read, source: 'store' }
   }

@@ -15,10 +15,7 @@ import type { Keys } from './keys.ts'
 /** Milliseconds until Redis is asked again after no reply. One exchange tries; others do not wait for it. */
 const PAUSE = 500
 
-/**
- * The rule of `grantOf` of `model/rate-limit.ts`. Amounts are decimal texts, as Redis truncates numbers of a
- * reply.
- */
+/** The rule of `grantOf` of `model/rate-limit.ts`. Amounts are decimal texts: Redis truncates numbers. */
 const SCRIPT = `
 local capacity, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
 local need, extra, processes = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])

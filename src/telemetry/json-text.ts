@@ -20,10 +20,7 @@ export function quotedOrNull(text: string | null): string {
   return text === null ? 'null' : quoted(text)
 }
 
-/**
- * Controls and line separators that `JSON.stringify` leaves as they are, and that terminals and log readers
- * may obey.
- */
+/** Controls and line separators that `JSON.stringify` leaves, and that terminals and log readers may obey. */
 const CONTROLS = /[\x7f-\x9f\u2028\u2029]/g
 
 function escaped(character: string): string {

@@ -44,8 +44,7 @@ export class StreamSink implements Sink {
   #onTaken: (() => void) | null = null
 
   constructor() {
-    // A reader that has gone away (EPIPE) must not end the gateway. The callback of each write gets its
-    // error.
+    // A reader that has gone away (EPIPE) must not end the gateway. Each write's callback gets its error.
     this.#stream.on('error', () => {})
     // Lines that are written while the process ends are sent if the pipe has room for them.
     process.once('exit', () => this.flush())

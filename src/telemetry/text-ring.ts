@@ -51,8 +51,7 @@ export class TextRing {
   #grow(oldest: number): void {
     const small = this.#bytes
     const large = Buffer.allocUnsafeSlow(2 * small.length)
-    // Where a text was in one piece it still is, because each end of the large buffer was one of the small
-    // buffer.
+    // A text in one piece stays in one: each end of the large buffer was an end of the small buffer.
     let from = Math.min(oldest, this.#end)
     while (from < this.#end) {
       const index = from % small.length

@@ -155,8 +155,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.slots.remove(stream)
     this.#used = true
     if (this.#state === 'closed') return
-    // Deferred: the session has not ended the stream yet, and thousands of waiting requests may be cancelled
-    // ones.
+    // Deferred: the session has not ended the stream yet, and thousands of waiting requests may be cancelled.
     process.nextTick(streamGone, this)
   }
 

@@ -208,8 +208,7 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
 
   #couldNotOpen(error: Error): void {
     if (this.#settings.http2) {
-      // All that wait would have been sent on it. An open connection serves them in turn, whatever its
-      // window.
+      // All that wait would have been sent on it. An open connection serves them, whatever its window.
       if (this.#all.size === this.#connecting.size) return this.#failWaiting(this.waitingRequests, error)
       for (const connection of [...this.#free]) this.#serveOn(connection, true)
       return

@@ -315,8 +315,7 @@ export class UpstreamConnection
   }
 
   #connectionError(error: NodeJS.ErrnoException): Error {
-    // A TLS error on a new connection: the peer speaks no TLS, or refuses the handshake. It is not a closed
-    // connection.
+    // A TLS error on a new connection: the peer speaks no TLS, or refuses the handshake. It is not closed.
     if (!this.#used && !('syscall' in error)) return error
     return new ConnectionLost(error.message, error.code ?? '', this.#used, error)
   }

@@ -26,8 +26,7 @@ export class Connections {
     opening: new Queue(),
     active: new Queue(),
     idle: new Queue(),
-    // Kept alive, with a part of the next header section. Reported as idle, but evicted later than the idle
-    // ones.
+    // Kept alive, with a part of the next header section. Reported as idle, but evicted after the idle ones.
     returning: new Queue(),
   }
   /** The connections by client address, if it identifies the client. */

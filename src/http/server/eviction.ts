@@ -193,8 +193,7 @@ class EvictionOrder {
     if (cached !== null) return cached
     this.#scannedAt = now
     const candidates: ClientConnection[] = []
-    // In order of arrival: the search ends at the first later one, because each refused connection repeats
-    // it.
+    // In order of arrival: the search ends at the first later one, as each refused connection repeats it.
     for (let each = this.#queue.first; each !== null && each.queuedAt <= before; each = each.next) {
       // One with unread bytes is exempt: they may hold a request, and its sender could not learn its fate.
       if (!each.hasUnreadBytes) candidates.push(each)

@@ -217,8 +217,7 @@ export function handshakeResponse(request: ClientRequest): ClientResponse {
   socket.on('close', () => {
     if (!response.writableFinished) response.finish(false)
   })
-  // A client that ends its side before the response is complete does not want it. After a 101 the frames
-  // decide.
+  // A client that ends its side before a complete response does not want it. After a 101, frames decide.
   socket.on('end', () => {
     if (response.statusCode !== 101 && !response.ended) socket.destroy()
   })

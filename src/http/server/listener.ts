@@ -155,8 +155,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
 
   /** @param at the index of the address */
   #accept(socket: Socket, at: number): void {
-    // The peer has reset it before, as clients of a frozen gateway do: an unknown address is no refusal of a
-    // peer.
+    // The peer has reset it, as clients of a frozen gateway do: an unknown address is no refusal of a peer.
     if (socket.remoteAddress === undefined) return void socket.destroy()
     const { proxyProtocol, clientOf } = this.#settings
     const connection = new ClientConnection(socket, this)

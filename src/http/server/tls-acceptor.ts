@@ -153,8 +153,7 @@ function contextOptions(
   { cert, key }: ServerCertificate,
 ): SecureContextOptions {
   const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = constants
-  // A client with a better suite never gets one for old clients. Clients without AES in hardware prefer
-  // ChaCha20.
+  // A client with a better suite never gets one for old clients. Without AES in hardware: ChaCha20.
   const order = constants.SSL_OP_CIPHER_SERVER_PREFERENCE | constants.SSL_OP_PRIORITIZE_CHACHA
   // Resumption skips the check of the client's certificate.
   const resumption = clientAuth === 'none' ? 0 : SSL_OP_NO_TICKET

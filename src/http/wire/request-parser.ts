@@ -64,8 +64,7 @@ export function requestGrammar(maxBytes: number): Grammar<RequestHead> {
     readHead,
     checkPrefix,
     skipsEmptyLines: true,
-    // Trailers are dropped. These fields are refused because they hint at an attack (RFC 9110, section
-    // 6.5.1).
+    // Trailers are dropped. These fields hint at an attack, and are refused (RFC 9110, section 6.5.1).
     forbiddenTrailers: ['content-length', 'transfer-encoding', 'host'],
     maxTextBody: 0,
     sharedBuffer: false,

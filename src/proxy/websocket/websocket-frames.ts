@@ -1,7 +1,4 @@
-/**
- * Frames of a WebSocket (RFC 6455, section 5): the boundaries of those that pass, and the Close frames of the
- * gateway.
- */
+/** Frames of a WebSocket (RFC 6455, section 5): the boundaries of those that pass, and Close frames. */
 
 import { randomBytes } from 'node:crypto'
 

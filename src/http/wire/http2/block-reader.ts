@@ -92,8 +92,7 @@ export class BlockReader {
     const length = this.#at - from
     if (length < MIN_KEPT || length > MAX_KEPT) return decodeHuffman(this.#block, from, this.#at, maxBytes)
     const encoded = this.#block.subarray(from, this.#at)
-    // In constant time: on a connection of a proxy, the previous string may be the credential of another
-    // client.
+    // In constant time: on a proxy's connection, the previous string may be another client's credential.
     if (length === this.#encoded.length && timingSafeEqual(encoded, this.#encoded))
       return this.#decoded.length > maxBytes ? null : this.#decoded
     const decoded = decodeHuffman(encoded, 0, length, maxBytes)

@@ -20,10 +20,7 @@ export class DataFrames {
   #received = 0
   /** The stream of the frame that is arriving; null if its content is dropped. */
   #stream: Http2Stream | null = null
-  /**
-   * The bytes of content that have arrived of this frame, and its other bytes. At its end, the latter are its
-   * padding.
-   */
+  /** The bytes of content that have arrived of this frame, and its other bytes: at its end, the padding. */
   #bytes = 0
   #padding = 0
 

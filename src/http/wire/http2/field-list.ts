@@ -29,8 +29,8 @@ export function isPseudo(name: string): boolean {
 }
 
 /**
- * Throws unless the field is a regular one that HTTP/2 permits. The bytes of the value are left to {@link
- * fieldsOf}.
+ * Throws unless the field is a regular one that HTTP/2 permits. The bytes of the value are left to
+ * {@link fieldsOf}.
  */
 export function checkField(name: string, value: string, fault: Fault): void {
   if (!isName(name))

@@ -48,10 +48,7 @@ import { StreamTable } from './stream-table.ts'
  * large write is accepted.
  */
 const UNFLUSHED_FACTOR = 4
-/**
- * Unread bytes of a stream as a multiple of what is left of the window: beside others it takes at most 2/3 of
- * the window.
- */
+/** Unread bytes of a stream, as a multiple of the rest of the window: beside others at most 2/3 of it. */
 const UNREAD_SHARE = 2
 /** Ids of ended streams that are remembered. */
 const MAX_ENDED_EARLY = 1000
@@ -133,10 +130,7 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
     return this.#reader.atStart && this.#blocks.startedAt === Infinity
   }
 
-  /**
-   * The monotonic ms at which an incomplete field block, or frame other than DATA, began; Infinity if there
-   * is none.
-   */
+  /** The monotonic ms at which an incomplete field block, or frame but DATA, began; Infinity without one. */
   get incompleteSince(): number {
     return Math.min(this.#blocks.startedAt, this.#reader.startedAt)
   }

@@ -70,10 +70,7 @@ export interface SessionSettings {
   readonly headerBytes: number
   readonly headerFields: number
   readonly streamWindow: number
-  /**
-   * The receive window of the connection in bytes. What arrives is returned at once: streams have windows of
-   * their own.
-   */
+  /** The receive window of the connection in bytes. Bytes are returned at once: streams have own windows. */
   readonly connectionWindow: number
   /** The peer is a proxy, and the connection carries the requests of many clients. */
   readonly shared?: boolean
