@@ -11,6 +11,7 @@ import { type OpenWebSocket, openedWebSocket } from '../http/server/open-web-soc
 import { askedQuestion } from '../http/server/question.ts'
 import { requestTrace } from '../http/server/request-trace.ts'
 import { fieldName } from '../http/wire/field-name.ts'
+import { detachedText } from '../lib/heap-size.ts'
 import { decisionFields } from './decision-fields.ts'
 import { quoted, quotedOrNull } from './json-text.ts'
 import { traceParentOf } from './tracing/trace-context.ts'
@@ -72,7 +73,7 @@ function exchangeFields(exchange: Exchange): string {
   const decision = exchange.evaluation?.decision
   const code = refusal?.code ?? decision?.code ?? null
   let text = `"request_id":"${id}","method":"${request.method}","path":${decision === undefined ? 'null' : quoted(decision.path)}`
-  text += `,"host":${quotedOrNull(nameOf(request.host))},"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
+  text += `,"host":${hostText(request.host)},"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
   if (grpc !== undefined) text += `,"grpc_status":${grpc}`
   // A refusal after the decision hides its code.
   if (decision !== undefined && decision.code !== code) text += `,"decision":"${decision.code}"`
@@ -94,9 +95,20 @@ function exchangeFields(exchange: Exchange): string {
 /** Characters. Host names are shorter. */
 const MAX_HOST = 255
 
+/** The last host and its text: most gateways serve a few. */
+const last = { host: '', text: '""' }
+
 /** The host in lower case and without port, as tables name hosts. */
-function nameOf(host: string | null): string | null {
-  if (host === null) return null
+function hostText(host: string | null): string {
+  if (host === null) return 'null'
+  if (host === last.host) return last.text
+  const text = quoted(nameOf(host))
+  // A slice of the request would retain the whole request with its credentials.
+  if (host.length <= MAX_HOST) Object.assign(last, { host: detachedText(host), text: detachedText(text) })
+  return text
+}
+
+function nameOf(host: string): string {
   const colon = host.lastIndexOf(':')
   const end = colon > host.lastIndexOf(']') ? colon : host.length
   return host.slice(0, Math.min(end, MAX_HOST)).toLowerCase()

@@ -1,19 +1,73 @@
 /** The fields of the access log about a decision: its route, the caller and the Seats that it considered. */
 
-import type { Decision } from '../model/decision.ts'
+import { detachedText } from '../lib/heap-size.ts'
+import type { ConsideredSeat, Decision } from '../model/decision.ts'
 import type { Principal, SeatClaims } from '../model/principal.ts'
 import { upstreamOf } from '../model/route.ts'
 import { isSpaceHeader } from '../model/space-source.ts'
 import { listed, quoted } from './json-text.ts'
 
+/** The inputs of a text. The Seats of a repeated decision are the same array. */
+interface Repeated extends Pick<Decision, 'route' | 'permission' | 'principal' | 'space' | 'source'> {
+  readonly target: string | null
+  readonly text: string
+}
+
+/** The Seats of the last decision; and its text, once the next one repeats it. */
+let lastSeats: readonly ConsideredSeat[] | null = null
+let repeated: Repeated | null = null
+
 /**
- * The fields as JSON text, each with a comma before it.
+ * The fields as JSON text, each with a comma before it. A caller often sends the same request again and again, and a line of it
+ * would take a fifth of its instructions, so the text of the last decision is kept.
  *
  * @param target of the upstream that got the request, or null
  * @param refusedCaller the fields of a caller that the credential names, if it does not authenticate the
  *   caller
  */
 export function decisionFields(decision: Decision, target: string | null, refusedCaller: string): string {
+  if (decision.principal === null) return written(decision, target, refusedCaller)
+  if (decision.seats !== lastSeats) {
+    lastSeats = decision.seats
+    repeated = null
+    return written(decision, target, '')
+  }
+  if (repeated === null || !isSame(repeated, decision, target)) repeated = kept(decision, target)
+  return repeated.text
+}
+
+function isSame(
+  one: Repeated,
+  { route, permission, principal, space, source }: Decision,
+  target: string | null,
+) {
+  return (
+    one.principal === principal &&
+    one.route === route &&
+    one.target === target &&
+    one.permission === permission &&
+    one.space === space &&
+    one.source === source
+  )
+}
+
+/** A slice of the request would retain the whole request with its credentials. A space id is ASCII. */
+function kept(decision: Decision, target: string | null): Repeated {
+  const { route, permission, principal, space, source } = decision
+  // V8 concatenates to a tree of pieces, which would be walked for each line.
+  const text = Buffer.from(written(decision, target, '')).toString()
+  return {
+    route,
+    permission,
+    principal,
+    source,
+    target,
+    text,
+    space: space === null ? null : detachedText(space),
+  }
+}
+
+function written(decision: Decision, target: string | null, refusedCaller: string): string {
   const { route, permission, principal, space, source } = decision
   let text = route === null ? '' : `,"route":${quoted(route.id)},"upstream":${quoted(upstreamOf(route))}`
   if (target !== null) text += `,"target":"${target}"`
