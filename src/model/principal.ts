@@ -28,7 +28,10 @@ export interface Principal {
   readonly validUntil: number | null
 }
 
-/** A token with a verified signature. `timeRefusal` (`decision/authn/token-claims.ts`) says whether it is valid at a point in time. */
+/**
+ * A token with a verified signature. `timeRefusal` (`decision/authn/token-claims.ts`) says whether it is
+ * valid at a point in time.
+ */
 export interface VerifiedToken {
   readonly principal: Principal
   /** Seconds since the epoch, from `exp`: the first moment at which the token is expired. */
@@ -44,7 +47,7 @@ export interface VerifiedToken {
   readonly cacheFor?: number
 }
 
-/** Whom a new token of the gateway is for. */
+/** The subject of a new token of the gateway. */
 export interface TokenSubject {
   readonly sub: string
   readonly email?: string
