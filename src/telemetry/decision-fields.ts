@@ -18,12 +18,11 @@ let lastSeats: readonly ConsideredSeat[] | null = null
 let repeated: Repeated | null = null
 
 /**
- * The fields as JSON text, each with a comma before it. A caller often sends the same request again and again, and a line of it
- * would take a fifth of its instructions, so the text of the last decision is kept.
+ * The fields as JSON text, each with a comma before it. A caller may repeat one request thousands of times:
+ * the text of the last decision is kept for it, or such a request takes a fifth more instructions.
  *
  * @param target of the upstream that got the request, or null
- * @param refusedCaller the fields of a caller that the credential names, if it does not authenticate the
- *   caller
+ * @param refusedCaller the fields of a caller that the credential names but does not authenticate
  */
 export function decisionFields(decision: Decision, target: string | null, refusedCaller: string): string {
   if (decision.principal === null) return written(decision, target, refusedCaller)
