@@ -1,4 +1,4 @@
-/** `/v1/seats`. */
+/** `/v1/seats`. The rules of writes, `If-Match` among them, are in `store/seat-rules.ts`. */
 
 import { seatTag } from '../model/entity-tag.ts'
 import { list, strictObject, text, textItem } from '../model/json-schema.ts'

@@ -1,7 +1,8 @@
 /**
- * Entity tags of Seats and API keys (RFC 9110, section 8.8.3). Strong: each write makes another one, also
- * where it restores an earlier state. The time is part of a tag, because a restored backup counts its
- * versions again.
+ * Entity tags of Seats and API keys (RFC 9110, section 8.8.3). Strong: each write makes another one, also if it
+ * restores an earlier state. The time is part of a tag, because a restored backup counts its versions again.
+ * `api/admin-endpoint.ts` reads `If-Match`. `store/seat-rules.ts` and `store/api-key-writer.ts` compare it in
+ * the transaction of the write.
  */
 
 import { hash } from 'node:crypto'

@@ -1,8 +1,8 @@
-/** What a JSON text may have: it is counted before anything is built. */
+/** The bounds of a JSON text. `src/lib/json.ts` counts its parts before it builds a value. */
 
 export interface JsonLimits {
   /** The number of members in all objects together. */
   readonly members: number
-  /** The number of elements in all arrays together, and as many more as there are members. */
+  /** The number of elements in all arrays together. An empty object or array counts as one. */
   readonly elements: number
 }

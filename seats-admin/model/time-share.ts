@@ -1,7 +1,7 @@
 /**
  * Work of requests that takes long, in slices between which the event loop serves other work. All such work
  * of the process has one slice together in each iteration of the loop, and takes turns, so that many of these
- * requests delay others as one does.
+ * requests delay others as one does. `src/lib/time-slices.ts` is for work that no request waits for.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -25,8 +25,9 @@ export class TimeShare {
   }
 
   /**
-   * To be awaited before each step, if it is not null: the slice is used up then. A step takes less than a
-   * millisecond.
+   * To be called before each step. A step takes less than a millisecond.
+   *
+   * @returns null while the slice lasts; else a promise, which the caller awaits, of the next slice
    */
   spent(): Promise<void> | null {
     const now = performance.now()

@@ -1,6 +1,7 @@
 /**
  * The acknowledgements that one write waits for: those of its own deciders, and of the instances listed after
- * its commit.
+ * its commit. `instance.ts` announces the write, waits, and gives up after a time; `lease.ts` describes the
+ * protocol.
  */
 
 import type { ListedInstance } from './feeds.ts'

@@ -34,8 +34,8 @@ export interface Coherence extends Renewer {
   join(decider: Decider): void
   /**
    * Announces a committed write of this process. Resolves when no decider of any instance decides on the
-   * state before. Without changes, that is the state before any write up to `seq`. Never rejects, and
-   * resolves at the latest after LEASE + MARGIN and a timer's delay.
+   * state before the write. A write that found nothing to change waits for all writes up to its `seq`. Never
+   * rejects, and resolves at the latest after LEASE + MARGIN and a timer's delay.
    */
   announce(committed: Committed): Promise<void>
 }
@@ -50,7 +50,7 @@ export interface WriteResult {
 
 interface InstanceListener {
   readonly feed: FeedListener
-  answered(answered: WriteResult): void
+  answered(result: WriteResult): void
   /** Milliseconds until one other instance acknowledged. */
   acknowledged(after: number): void
 }

@@ -1,10 +1,10 @@
 /**
- * Values that are derived from objects and can be made again, of the objects used lately. Two generations in
- * turn bound their number without an order of use: where the young one is full, it takes the place of the old
- * one.
+ * A cache of values that are derived from objects and can be made again. Two generations bound their number
+ * without an order of use. If the young generation is full, it becomes the old one, and the old one is
+ * dropped.
  */
 
-/** The number of values in a generation. */
+/** The number of writes to a generation, and so the bound of its values. */
 const MAX_VALUES = 4096
 
 export class RecentValues<Key extends object, Value> {

@@ -1,7 +1,7 @@
 /**
  * Re-evaluates open WebSockets and long requests after a change of a Seat, key or session that their decision
- * depends on, and after their credential expires. What is no longer allowed is cut. One instance a process;
- * each process receives the changes of all writers.
+ * depends on, and after their credential expires. `refusals.ts` cuts what is no longer allowed. One
+ * instance a process; each process receives the changes of all writers.
  *
  * A check every half second costs almost nothing without changes. An exchange that a change concerns becomes
  * pending, and is evaluated again under the current configuration once it is a second old; most requests end
@@ -135,8 +135,8 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
   }
 
   /**
-   * Whether the exchange is open and served by an upstream or a stream of events, or not evaluated yet. One that its evaluation
-   * refused is not: it waits for its redirect to sign-in, and gets no further than that.
+   * Whether the exchange is open and served by an upstream or a stream of events, or not evaluated yet. A
+   * refused exchange may be open too: it waits for its redirect to sign-in.
    */
   #isCandidate(exchange: E): boolean {
     const { evaluation, refusal } = exchange

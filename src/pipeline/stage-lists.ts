@@ -25,7 +25,7 @@ import type { ClientCancels } from './stages/limit-cancels.ts'
 import { refuseDenied } from './stages/refuse-denied.ts'
 import { type LocalPipeline, serveLocal } from './stages/serve-local.ts'
 import { servePublic } from './stages/serve-public.ts'
-import { shareConnections } from './stages/share-connections.ts'
+import { limitInFlight } from './stages/limit-in-flight.ts'
 import { takeRateLimits } from './stages/take-rate-limits.ts'
 import { validate, validateQuestion } from './stages/validate.ts'
 import type { WebSockets } from './web-sockets.ts'
@@ -91,7 +91,7 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
       validate(limits, refusals.refuse),
       clientCancels.limit(trustedProxies, refusals.refuse),
       ...decision,
-      shareConnections(requestShares, refuseDecided),
+      limitInFlight(requestShares, refuseDecided),
       observeAllowed(observers),
       grantPreflight,
       forwardToUpstream(config, webSockets, observers, refusals.refuse),
@@ -116,7 +116,7 @@ export const builtInOnlyStages: StagesOf<PipelineConfig, StageLists> = (config, 
       validate(config.limits, refusals.refuse),
       evaluate(config.engine, observers),
       refuseDenied(config.engine, null, observers, refusals),
-      shareConnections(requestShares, refuseDecidedBy(observers, refusals)),
+      limitInFlight(requestShares, refuseDecidedBy(observers, refusals)),
       observeAllowed(observers),
       ...builtInStages(config, mechanisms),
     ]),

@@ -15,8 +15,9 @@ const OWN_COMMANDS = new Set(['get', 'set', 'publish', 'subscribe', 'ping', 'eva
 const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN'])
 /** The errors of a wrong server: a replica, or one that is starting. */
 const WRONG_SERVER = new Set(['READONLY', 'MASTERDOWN', 'LOADING'])
-/** Milliseconds between two renewals of one connection: at those, and at every other refusal. */
+/** Milliseconds between two renewals of one connection because of an error of {@link WRONG_SERVER}. */
 const RENEW_EVERY = 1000
+/** The same for any other error. */
 const RENEW_OTHERS_EVERY = 5000
 
 const SERVERS = new WeakMap<Error, Address>()
@@ -47,8 +48,8 @@ export function commandOf({ command }: RedisRefusal): string | null {
 }
 
 /**
- * Not of the server: a script that Redis lost is sent again; a key of another type is a miss, or a loan that
- * fails.
+ * Whether the error is of one key or script, not of the server. A script that Redis lost is sent again. A key
+ * of another type counts as a miss of the cache, or as a failed loan of rate-limit tokens.
  */
 function isOfOneKey({ message }: Error, word: string): boolean {
   return word === 'NOSCRIPT' || word === 'WRONGTYPE' || (word === 'ERR' && /\bscript\b/.test(message))

@@ -52,7 +52,8 @@ export class WorkerDataPlanes implements DataPlanes {
 
   /** Workers start with {@link listen}. */
   constructor(config: Config, node: FleetNode, log: Log, { extensions, worker, patience }: Composition) {
-    // The state that workers begin with. The primary makes no decisions, but receives all changes.
+    // The state that workers begin with. The primary decides no request. It joins as a decider, with a
+    // lease, because only deciders receive all changes.
     const history = new History()
     node.instance.join(new Lease(node.instance, [history], systemClock))
     this.#builtInPaths = extensions.builtInPaths

@@ -6,7 +6,7 @@
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { isNavigation } from '../../src/oidc/sign-in/browser.ts'
-import { isAtNonCanonicalHost } from '../../src/oidc/sign-in/redirect.ts'
+import { isAtNonCanonicalHost } from '../../src/oidc/sign-in/canonical-host.ts'
 import { foldName } from '../../src/proxy/header-rules.ts'
 import { fieldTable } from '../support/field-table.ts'
 import { requestHeaderRules } from '../../src/proxy/request-header-rules.ts'

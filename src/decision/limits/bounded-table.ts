@@ -1,8 +1,9 @@
 /**
- * Entries by key, of several owners. A full entry gives up its place to another key. A used one does not, as
- * it would come back full, and its caller would get more than the limit. If no place is free, the owner with
- * the most entries makes room: its keys share entries, by their hash. They may be refused sooner. So no owner
- * takes the places of others.
+ * A table of the token buckets of rate limits, with a bound on their number. The bucket of a key that has all
+ * its tokens gives up its place to another key. A bucket that lacks tokens keeps its place: the key would come
+ * back with all tokens, and its caller would get more than the limit. If no place is free, the owner with the
+ * most buckets makes room: its keys share buckets, by their hash, and may be refused sooner. So no owner takes
+ * the places of other owners.
  */
 
 import { createHash } from 'node:crypto'

@@ -9,13 +9,17 @@
  * - of clients that are slow at sending a body or at reading a response, whatever their owners hold. A slow
  *   client may be honest, but it must not hold a connection or a stream that others need.
  *
- * Event streams and other exchanges that last are opened again at once. Each request of the others would wait
- * for an eviction. So there is *contention* from the first such eviction on, until for ten seconds none of
- * them has asked while another owner had more requests that last. During contention, room is kept: a request
- * of the owner that holds the most begins only if more than 2/16 of the slots stay free; one of the same
- * tenant, but a caller that holds less, if more than 1/16 do; any other takes the last slot. Only requests
- * that last count for this. Each check restores 2/16 of room from those who hold more, and from time to time
- * 3/16, so that short requests of the owner with the most are not held back until the contention is over.
+ * A *lasting* request is one without an end in sight, such as an event stream. Its client opens it again as
+ * soon as it is ended, so each request of another owner would wait for an eviction. The eviction of a lasting
+ * request therefore begins *contention*. Contention ends when, for ten seconds, no owner has waited while
+ * another owner had more lasting requests. During contention, some slots are kept free. A request begins
+ *
+ * - of the owner with the most lasting requests: only if more than 2/16 of the slots stay free;
+ * - of another caller of the same tenant: only if more than 1/16 of the slots stay free;
+ * - of any other tenant: always, even if it takes the last slot.
+ *
+ * Each check ends lasting requests of the owners with the most until 2/16 of the slots are free. From time to
+ * time it frees 3/16, so that short requests of the owner with the most can begin during contention too.
  */
 
 import { performance } from 'node:perf_hooks'

@@ -3,7 +3,8 @@
  * the right to upload while the client still sends.
  *
  * Requests wait in a {@link FairQueue}. It takes tenants in turn, callers of a tenant in turn, and the
- * requests of a caller in order of arrival. A caller with many requests delays itself, not others.
+ * requests of a caller in order of arrival. Of uploads, it takes the one whose owner holds the fewest upload
+ * slots (`takeFewest`). A caller with many requests delays itself, not others.
  * `slot-eviction.ts` ends requests that keep their slots while others wait.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Incremental HTTP/1.1 message parser: head, body and trailers from the bytes of a connection, in chunks of
  * any size. It is strict where lenience could turn one message into two. A `Grammar` supplies what differs
- * between requests and responses.
+ * between requests and responses. `header-section.ts` decides the framing of a request.
  */
 
 import { equalsIgnoreCase, parseFields, TOKEN } from './fields.ts'

@@ -20,7 +20,7 @@ const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization', 'set-cook
 /** `{"` in base64url: a JWT, in whatever field, is a credential. */
 const JSON_OBJECT = 'eyJ'
 
-/** The last index of the static table with a value of `:status`, which most fields exceed. */
+/** The index of `accept-encoding: gzip, deflate`. No later entry of the static table has a value. */
 const LAST_WITH_VALUE = 16
 
 export class HpackEncoder {

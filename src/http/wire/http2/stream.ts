@@ -25,9 +25,9 @@ export interface StreamReceiver {
 
 /** The connection, as its streams see it. */
 export interface StreamOwner {
-  /** @param lines further fields, as lines of HTTP/1.1 */
   /** @param section an encoded field section */
   sendBlock(stream: Http2Stream, section: Buffer, endStream: boolean): void
+  /** @param lines further fields, as lines of HTTP/1.1 */
   sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean, lines: string): void
   /**
    * Sends what windows and socket admit.
