@@ -50,6 +50,13 @@ export class Deadlines {
     this.#all.remove(entry)
   }
 
+  /** Ends the timer. Called once no entry follows: a timer would stay for as long as the longest deadline. */
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#next = Infinity
+  }
+
   check(): void {
     const now = performance.now()
     const isLate = (entry: Timed) => this.#all.has(entry) && entry.deadline <= now

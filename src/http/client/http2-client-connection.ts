@@ -291,6 +291,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#session?.close()
     for (const stream of reserved) this.#return(stream)
     for (const stream of [...this.slots]) stream.failed(NO_ERROR)
+    this.deadlines.stop()
   }
 
   /** The GOAWAY leaves if the target reads. */

@@ -14,6 +14,7 @@ import {
   frame,
   GOAWAY,
   goAway,
+  headers,
   HEADERS,
   RST_STREAM,
   serveFrames,
@@ -188,4 +189,35 @@ t.test('close waits for the requests in flight, destroy ends them', async (t) =>
   await ended.destroy()
   await second.over
   t.match(second.error, { code: 'CLIENT_CLOSED' })
+})
+
+t.test('a connection that ends leaves no timer for the bodies that it awaited', async (t) => {
+  const bodyTimeout = 3_600_000
+  const timers = new Set<NodeJS.Timeout>()
+  const { setTimeout: start, clearTimeout: end } = globalThis
+  t.teardown(() => Object.assign(globalThis, { setTimeout: start, clearTimeout: end }))
+  Object.assign(globalThis, {
+    setTimeout: (run: () => void, ms: number, ...args: []) => {
+      const timer = start(run, ms, ...args)
+      if (ms >= bodyTimeout) timers.add(timer)
+      return timer
+    },
+    clearTimeout: (timer: NodeJS.Timeout) => {
+      timers.delete(timer)
+      end(timer)
+    },
+  })
+  const { port, connections } = await serveFrames(t, (connection, stream) =>
+    connection.send(headers(stream, [':status', '200'])),
+  )
+  const pool = new RequestPool(settings(port, { bodyTimeout }))
+  t.teardown(() => pool.destroy())
+  for (let i = 1; i <= 3; i++) {
+    const result = ask(pool)
+    await until(() => result.status === 200, 'the head of the response')
+    t.equal(timers.size, 1)
+    connections.at(-1)?.socket.destroy()
+    await result.over
+    t.equal(timers.size, 0)
+  }
 })
