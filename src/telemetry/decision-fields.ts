@@ -7,14 +7,15 @@ import { upstreamOf } from '../model/route.ts'
 import { isSpaceHeader } from '../model/space-source.ts'
 import { listed, quoted } from './json-text.ts'
 
-/** The inputs of a text. The Seats of a repeated decision are the same array. */
-interface Repeated extends Pick<Decision, 'route' | 'permission' | 'principal' | 'space' | 'source'> {
+/** The inputs of a text, besides the caller and the Seats: those of a repeated decision are the same objects. */
+interface Repeated extends Pick<Decision, 'route' | 'permission' | 'space' | 'source'> {
   readonly target: string | null
   readonly text: string
 }
 
-/** The Seats of the last decision; and its text, once the next one repeats it. */
+/** The Seats and the caller of the last decision; and its text, once the next one repeats it. */
 let lastSeats: readonly ConsideredSeat[] | null = null
+let lastCaller: Principal | null = null
 let repeated: Repeated | null = null
 
 /**
@@ -25,9 +26,12 @@ let repeated: Repeated | null = null
  * @param refusedCaller the fields of a caller that the credential names but does not authenticate
  */
 export function decisionFields(decision: Decision, target: string | null, refusedCaller: string): string {
-  if (decision.principal === null) return written(decision, target, refusedCaller)
-  if (decision.seats !== lastSeats) {
-    lastSeats = decision.seats
+  const { principal, seats } = decision
+  if (principal === null) return written(decision, target, refusedCaller)
+  // All decisions without Seats share one array. Keeping a text costs more than writing it.
+  if (seats !== lastSeats || principal !== lastCaller) {
+    lastSeats = seats
+    lastCaller = principal
     repeated = null
     return written(decision, target, '')
   }
@@ -35,13 +39,8 @@ export function decisionFields(decision: Decision, target: string | null, refuse
   return repeated.text
 }
 
-function isSame(
-  one: Repeated,
-  { route, permission, principal, space, source }: Decision,
-  target: string | null,
-) {
+function isSame(one: Repeated, { route, permission, space, source }: Decision, target: string | null) {
   return (
-    one.principal === principal &&
     one.route === route &&
     one.target === target &&
     one.permission === permission &&
@@ -52,13 +51,12 @@ function isSame(
 
 /** A slice of the request would retain the whole request with its credentials. A space id is ASCII. */
 function kept(decision: Decision, target: string | null): Repeated {
-  const { route, permission, principal, space, source } = decision
+  const { route, permission, space, source } = decision
   // V8 concatenates to a tree of pieces, which would be walked for each line.
   const text = Buffer.from(written(decision, target, '')).toString()
   return {
     route,
     permission,
-    principal,
     source,
     target,
     text,
