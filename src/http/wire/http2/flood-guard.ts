@@ -15,7 +15,7 @@ const RESETS_OF_PROXY: EventLimits = { burst: 100_000, rate: 10_000 }
 const OVERHEAD: EventLimits = { burst: 2000, rate: 200 }
 /**
  * Overhead that a request, and a DATA frame of ours, permits beyond that. Window updates answer DATA: Go's
- * net/http sends them come for each 4 KiB that are read, two at a time.
+ * net/http sends them for each 4 KiB that are read, two at a time.
  */
 const PER_REQUEST = 4
 const PER_DATA = 2
