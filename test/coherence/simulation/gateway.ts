@@ -1,6 +1,6 @@
 /**
  * A simulated gateway: one process, or a primary and its workers, composed as in `src/runtime/fleet-node.ts`,
- * `src/runtime/data-planes.ts` and `src/runtime/worker.ts`.
+ * `src/runtime/data-planes.ts` and `src/runtime/workers/run-worker.ts`.
  */
 
 import type { History } from '../../../src/coherence/history.ts'
