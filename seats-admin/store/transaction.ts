@@ -14,7 +14,7 @@ import type { Writer } from './writer.ts'
 
 /** An open transaction of the database. */
 export interface OpenTransaction extends Statements {
-  /** Milliseconds since the start of the call. */
+  /** Milliseconds since the write was called, with all its attempts. */
   elapsed(): number
   /** As {@link UnnumberedWrites.modify}. */
   modify(parts: readonly Part[], result: string, values: Values): Promise<Row[]>
@@ -89,7 +89,7 @@ export class Transaction {
     this.#chain = chain
   }
 
-  /** Milliseconds since the start of the call. */
+  /** Milliseconds since the write was called, with all its attempts. */
   get elapsed(): number {
     return this.#database.elapsed()
   }

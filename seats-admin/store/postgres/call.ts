@@ -4,11 +4,14 @@ import { monotonic } from '../monotonic.ts'
 import { notWithin } from '../unavailable.ts'
 
 export class Call {
+  /** By the monotonic clock, in ms. */
   readonly startedAt: number
   /** Milliseconds. */
   readonly timeout: number
   /** Its transaction has begun, and may be committed even if the call fails. */
   hasBegun = false
+  /** How long earlier attempts at the same write took, in ms. */
+  waited = 0
   #cut: (() => void) | null = null
 
   constructor(timeout: number) {

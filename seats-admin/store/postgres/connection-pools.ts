@@ -122,13 +122,15 @@ export class ConnectionPools {
    * may take.
    */
   async #afterPatient<V>(timeout: number, work: (call: Call) => Promise<V>): Promise<V> {
-    const until = monotonic() + this.#timeout * PATIENCE
+    const startedAt = monotonic()
+    const until = startedAt + this.#timeout * PATIENCE
     // Why the attempt before the last one failed; null: another one follows if this one fails.
     let reason: unknown = null
     for (;;) {
       let hasBegun = () => true
       const attempt = (call: Call) => {
         hasBegun = () => call.hasBegun
+        call.waited = call.startedAt - startedAt
         return work(call)
       }
       try {

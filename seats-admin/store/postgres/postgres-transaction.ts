@@ -115,7 +115,7 @@ function openTransaction(
       for (const part of parts) rest.push(typeof part === 'string' ? part : await insertMost(part))
       return all(...composed(rest, result, values))
     },
-    elapsed: () => call.elapsed,
+    elapsed: () => call.waited + call.elapsed,
   }
 }
 

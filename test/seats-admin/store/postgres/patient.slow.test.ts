@@ -3,7 +3,7 @@
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
-import { done, seat, writer } from '../conformance.ts'
+import { ADMIN, done, seat, writer } from '../conformance.ts'
 import { wanted } from '../seats-file-conformance.ts'
 import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
@@ -21,17 +21,32 @@ t.test('a file of Seats', async (t) => {
   const stores = [await open(t, { url, timeout: 3000 }), await open(t, { url, timeout: 3000 })] as const
   const [own, other] = stores
   for (const store of stores) await seat(store, `before ${stores.indexOf(store)}`)
+  const { id } = await seat(own, 'given up')
   const administrator = await connected(t, url)
   await administrator.query(LARGE)
   const pids = async (query: string) => (await administrator.query(query, [databaseOf(url)])).rows
 
   const applied = own.applySeats(writer(), wanted({ large: [[], []] }), null)
   await until(async () => (await pids(AT_WORK)).length > 0, 'the file')
+  // The clock of the writer is ahead of the store's: the mark of the name depends on the wait.
+  const now = Date.now() + 3_600_000
+  const startedAt = Date.now()
+  const deleted = other.deleteSeat(writer(ADMIN, now), id)
   const written = Promise.allSettled([own, other, other].map((store, at) => seat(store, `B${at}`)))
   // The server ends the connection of an attempt that has waited too long.
   const first = await until(async () => (await pids(WAITING))[0]?.pid, 'an attempt')
   await until(async () => (await pids(WAITING)).some(({ pid }) => pid !== first), 'another attempt')
+  const waited = Date.now() - startedAt
   await administrator.query('INSERT INTO go VALUES (1)')
   done(await applied)
+  done(await deleted)
   for (const each of await written) t.equal(each.status, 'fulfilled', { each })
+
+  const { rows } = await administrator.query(`SELECT at FROM names_given_up WHERE name = 'given up'`)
+  const mark = Number(rows[0]?.at)
+  t.ok(mark >= Math.floor((now + waited) / 1000), 'the Seat existed until the last attempt', {
+    mark,
+    now,
+    waited,
+  })
 })
