@@ -1,12 +1,12 @@
 /**
- * Long lists between the main thread and the store's threads. They are sent as JSON, in pieces that each
+ * Lists between the main thread and the store's threads. They are sent as JSON, in pieces that each
  * thread writes and reads in slices: to copy thousands of objects from one thread to another stops the event
  * loop.
  */
 
 import { inShares } from '../../model/time-share.ts'
 
-/** The length from which a list is packed. */
+/** The length from which a list is packed. A list of records is always packed: each may have long lists. */
 const LONG = 100
 
 /** Characters of a piece. */
@@ -17,11 +17,11 @@ interface Packed {
   readonly pieces: readonly Uint8Array<ArrayBuffer>[]
 }
 
-/** The arguments or the result of a call, with its long lists packed. These have JSON values alone. */
+/** An argument or the result of a call, with its lists packed. These have JSON values alone. */
 export async function pack(value: unknown): Promise<unknown> {
-  return Array.isArray(value) && value.length >= LONG
-    ? ({ pieces: await inShares(packing(value)) } satisfies Packed)
-    : mapped(value, pack)
+  if (!Array.isArray(value)) return mapped(value, pack)
+  if (value.length < LONG && !value.some(isPlain)) return value
+  return { pieces: await inShares(packing(value)) } satisfies Packed
 }
 
 /** What was packed. */
@@ -35,9 +35,8 @@ export function buffersIn(value: unknown): ArrayBuffer[] {
   return isPlain(value) ? Object.values(value).flatMap(buffersIn) : []
 }
 
-/** A copy of a short list or of a plain object with other elements or members; any other value as it is. */
+/** A copy of a plain object with other members; any other value as it is. */
 async function mapped(value: unknown, of: (each: unknown) => Promise<unknown>): Promise<unknown> {
-  if (Array.isArray(value)) return Promise.all(value.map(of))
   if (!isPlain(value)) return value
   const members = Object.entries(value).map(async ([name, each]) => [name, await of(each)] as const)
   return Object.fromEntries(await Promise.all(members))

@@ -247,8 +247,7 @@ function perform(on: MethodsByName, { method, args }: Call): Promise<unknown> {
 }
 
 async function performPacked(operation: Operation, args: readonly unknown[]): Promise<unknown> {
-  const unpacked = (await unpack(args)) as readonly unknown[]
-  return pack(await operation(...unpacked))
+  return pack(await operation(...(await Promise.all(args.map(unpack)))))
 }
 
 /** The last connection to close checkpoints the WAL. */

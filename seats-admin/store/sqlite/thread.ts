@@ -97,7 +97,7 @@ export class Thread {
       return (await health.observe(WORK[this.#role], () => send(args), hasStored)).value
     }
     const observedPacked = async (args: readonly unknown[]) =>
-      unpack(await observed((await pack(args)) as readonly unknown[]))
+      unpack(await observed(await Promise.all(args.map(pack))))
     const call = (...args: readonly unknown[]) => (isLong ? observedPacked(args) : observed(args))
     return call as Method<M>
   }
