@@ -1,6 +1,6 @@
 /**
- * Tells decisions on readings of the gateway's own endpoints, such as those of a console, which would hide
- * all others.
+ * The decisions on reads of the gateway's own endpoints. The console leaves them out of its lists, as its own
+ * reads would hide the decisions on all other requests.
  */
 
 /** Below `api.prefix`. */

@@ -110,7 +110,7 @@ export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
 /**
  * Permissions are read only if they matter, in batches, until the result is known.
  *
- * @param statement reads those of some ids
+ * @param statement the query of the permissions of some Seats, by their ids
  */
 async function mayGrant(
   statement: string,

@@ -78,7 +78,7 @@ function byId(tenant: string, id: string) {
 
 /**
  * Bytes of `spaces` and `permissions` up to which a decision reads the complete Seat, about 150 permissions.
- * Of a larger Seat the store returns only the requested space and permission, so that the cost of a decision
+ * For a larger Seat, the store returns only the requested space and permission, so that the cost of a decision
  * is bounded.
  *
  * The limit of a Seat's size (`limits.seat_bytes`) is no such bound, because a key or a token may name 1,000

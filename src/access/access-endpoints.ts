@@ -136,8 +136,8 @@ function faulty(path: string, message: string): AdminRefusal {
 }
 
 /**
- * The position of an id. Revoked API keys and former users are kept, so an id of theirs is not that of a
- * Seat. They are searched in the whole tenant: a listed one may have Seats of other spaces too. A position
+ * The position of an id. Revoked API keys and former users are kept, so their ids are not those of
+ * Seats. They are searched in the whole tenant: a listed one may have Seats of other spaces too. A position
  * reveals nothing about its surroundings.
  */
 async function positionOf(after: string, tenant: string, scope: Scope, store: Store): Promise<Position> {

@@ -135,7 +135,7 @@ ALTER TABLE seats ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE api_keys ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
 `
 
-/** Of earlier users only those with Seats are known, without email and time. */
+/** The users from before this migration: those with Seats, without email and time. */
 const users = `
 ${shared.users}
 INSERT INTO users (tenant, sub) SELECT DISTINCT tenant, user FROM members;

@@ -14,7 +14,7 @@ import type { PlanBody, Warning } from './endpoint-answers.ts'
  * Asks a question.
  *
  * @param question the question, such as `Delete 2 Seats?`
- * @param change what the message says if nobody is at the terminal: `2 Seats would be deleted`
+ * @param change the change, for the message without a terminal: `2 Seats would be deleted`
  * @param yes the value of `--yes`: there is no question
  * @throws CommandFailed if nothing is to be written
  */
