@@ -20,8 +20,8 @@ setImmediate(closeDebugger)
 
 /** Milliseconds between two looks at the parent. */
 const LOOK_EVERY = 1000
-/** What npm runs, as `npx seatgate start` and `npm start` have it. What such a script starts inherits the variable too. */
-const SCRIPT = /^(?:exec )?(?:node )?'?(?:[^\s']*\/)?seatgate(?:\.js)?'?(?: |$)/
+/** What npm runs, as `npx seatgate start` and `npm start` have it. A program that the script starts inherits the variable too. */
+const SCRIPT = /^(?:[A-Za-z_]\w*=\S* )*(?:exec )?(?:node )?'?(?:[^\s']*\/)?seatgate(?:\.js)?'?(?: |$)/
 const isRunByNpm = SCRIPT.test(env.npm_lifecycle_script ?? '')
 // A gateway ends when this process has ended: npm does not pass SIGTERM on through its shell. Nothing else reads it.
 if (isRunByNpm) env.SEATGATE_PARENT = String(ppid)

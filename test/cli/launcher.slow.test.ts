@@ -113,10 +113,13 @@ t.test('npx in the clone', async (t) => {
 const RUNS = [
   { name: 'start', args: [], signals: SIGNALS },
   { name: 'seatgate', args: ['--', 'start'], signals: ['SIGTERM', 'SIGKILL'] as const },
+  // An operator sets a variable in the script.
+  { name: 'start', variable: 'NODE_ENV=production ', args: [], signals: ['SIGTERM'] as const },
 ]
-for (const { name, args, signals } of RUNS)
-  t.test(`npm run ${name}`, async (t) => {
-    const script = (scripts[name] ?? '').replace('src/cli/seatgate.js', MAIN)
+for (const { name, variable, args, signals } of RUNS)
+  t.test(`npm run ${name}${variable === undefined ? '' : ', with a variable'}`, async (t) => {
+    const ours = (scripts[name] ?? '').replace('src/cli/seatgate.js', MAIN)
+    const script = variable === undefined ? ours : variable + ours.replace('exec ', '')
     const folder = folderWith(t, {
       ...files,
       'package.json': JSON.stringify({ scripts: { [name]: script } }),

@@ -17,8 +17,12 @@ import { sessionEnded, sessionExpired } from './session-authentication.ts'
 import type { SessionRecord, StoredSession } from '../../../seats-admin/index.ts'
 import { providerUnavailable } from '../provider/provider-errors.ts'
 
-/** ms of an instance's claim; longer than all timeouts of provider requests together. */
-const CLAIM = 20_000
+/**
+ * ms of the claim of an instance: longer than all timeouts of its requests to the provider, and the wait of its
+ * write for a file of Seats, together. After a claim that ends too early, two instances use one refresh token of
+ * the provider, which may end the session of the user there.
+ */
+const CLAIM = 32_000
 /** ms that other instances wait for the claim holder. */
 const WAIT = 6_000
 /** ms between reads while waiting. */
