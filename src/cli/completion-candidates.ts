@@ -35,12 +35,17 @@ export async function candidatesFor(line: readonly string[]): Promise<readonly s
   return load === undefined ? [] : argumentsOf(await load(), joined(words.slice(length)))
 }
 
-/** Joins what bash passes as three words: `--name=value`. */
+/** Joins what bash passes as several words: `--name=value`, `http://host:port`. */
 function joined(words: readonly string[]): string[] {
   return words.reduce<string[]>((all, word, at) => {
-    const isPart = at > 0 && (word === '=' || words[at - 1] === '=')
+    const isPart = at > 0 && (isBreak(word) || isBreak(words[at - 1]))
     return isPart ? [...all.slice(0, -1), `${all.at(-1)}${word}`] : [...all, word]
   }, [])
+}
+
+/** Whether bash ends a word there. */
+function isBreak(word: string | undefined): boolean {
+  return word === '=' || word === ':'
 }
 
 /** The candidates after the name of a command. @param words after that name */

@@ -46,6 +46,10 @@ t.test('words, values and paths', async (t) => {
       ['explain', '--space', 'main', ''],
       ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     ],
+    [
+      ['explain', '--url', 'http', ':', '//127.0.0.1', ':', '8080', 'P'],
+      ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    ],
     [['import', '--upstream=u', 'openapi', ''], [':file']],
     [['seats', 'plan', 'a.yaml', 'b.yaml', ''], [':file']],
     [['token', '--sub', ''], []],
