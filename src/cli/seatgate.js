@@ -20,12 +20,14 @@ setImmediate(closeDebugger)
 
 /** Milliseconds between two looks at the parent. */
 const LOOK_EVERY = 1000
-/** What npm runs, as `npx seatgate start` and `npm start` have it. A program that the script starts inherits the variable too. */
+/** What npm runs, as `npx seatgate start` and `npm start` have it. */
 const SCRIPT = /^(?:[A-Za-z_]\w*=\S* )*(?:exec )?(?:node )?'?(?:[^\s']*\/)?seatgate(?:\.js)?'?(?: |$)/
 const isRunByNpm = SCRIPT.test(env.npm_lifecycle_script ?? '')
 // A gateway ends when this process has ended: npm does not pass SIGTERM on through its shell. Nothing else reads it.
 if (isRunByNpm) env.SEATGATE_PARENT = String(ppid)
 else delete env.SEATGATE_PARENT
+// A gateway that a command starts, as the drill of `verify` may, is not npm's: it stays when its shell has ended.
+delete env.npm_lifecycle_script
 
 const here = dirname(fileURLToPath(import.meta.url))
 const source = join(here, 'main.ts')
