@@ -5,7 +5,7 @@
  */
 
 import { setPriority } from 'node:os'
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { isRefusal } from '../../model/refusal.ts'
 import { monotonic } from '../monotonic.ts'
@@ -64,7 +64,8 @@ const { database, log, files, alone } = open()
 // Only on Linux does a thread have its own priority.
 if (data.role !== 'writer' && process.platform === 'linux') yieldToEventLoop()
 const methods = storeOn(database)
-const totalChanges = database.prepare('SELECT total_changes() AS count')
+/** Prepared at the first write: a statement reads the schema, which a replaced file may have broken. */
+let totalChanges: StatementSync | null = null
 /** Calls that wait for the end of the running one. */
 const waiting: (Call | typeof CLOSE)[] = []
 let isBusy = false
@@ -208,7 +209,9 @@ async function respond(request: Call): Promise<ThreadReply> {
 
 /** Since the connection was opened; for the writer. */
 function changedRows(): unknown {
-  return data.role === 'writer' ? totalChanges.get()?.count : 0
+  if (data.role !== 'writer') return 0
+  totalChanges ??= database.prepare('SELECT total_changes() AS count')
+  return totalChanges.get()?.['count']
 }
 
 async function failure(request: Call, cause: unknown): Promise<ThreadReply> {
