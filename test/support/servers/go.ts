@@ -38,7 +38,9 @@ export async function builtByGo(t: Test, source: string, libraries?: GoLibraries
 async function build(t: Test, program: string, source: string, libraries?: GoLibraries): Promise<void> {
   const isHere = libraries === undefined || existsSync(`/${libraries.folder}`)
   const sources = isHere ? '/' : await unpacked(libraries.name)
-  await goBuild(program, source, [join(sources, 'usr/share/gocode')], serverFolder(t, 'go'))
+  // Libraries that are installed are not fetched.
+  const path = [join(sources, 'usr/share/gocode'), '/usr/share/gocode']
+  await goBuild(program, source, path, serverFolder(t, 'go'))
   if (sources !== '/') rmSync(sources, { recursive: true })
 }
 
