@@ -1,20 +1,20 @@
 /** The fields of the access log about a decision: its route, the caller and the Seats that it considered. */
 
 import { detachedText } from '../lib/heap-size.ts'
-import type { ConsideredSeat, Decision } from '../model/decision.ts'
+import { type ConsideredSeat, type Decision, haveSameVerdicts } from '../model/decision.ts'
 import type { Principal, SeatClaims } from '../model/principal.ts'
 import { upstreamOf } from '../model/route.ts'
 import { isSpaceHeader } from '../model/space-source.ts'
 import { listed, quoted } from './json-text.ts'
 
-/** The inputs of a text, besides the caller and the Seats: those of a repeated decision are the same objects. */
+/** The inputs of a text, besides the caller and the Seats. */
 interface Repeated extends Pick<Decision, 'route' | 'permission' | 'space' | 'source'> {
   readonly target: string | null
   readonly text: string
 }
 
 /** The Seats and the caller of the last decision; and its text, once the next one repeats it. */
-let lastSeats: readonly ConsideredSeat[] | null = null
+let lastSeats: readonly ConsideredSeat[] = []
 let lastCaller: Principal | null = null
 let repeated: Repeated | null = null
 
@@ -28,8 +28,8 @@ let repeated: Repeated | null = null
 export function decisionFields(decision: Decision, target: string | null, refusedCaller: string): string {
   const { principal, seats } = decision
   if (principal === null) return written(decision, target, refusedCaller)
-  // All decisions without Seats share one array. Keeping a text costs more than writing it.
-  if (seats !== lastSeats || principal !== lastCaller) {
+  // Keeping a text costs more than writing it. A verified token has one principal; each decision has Seats of its own.
+  if (principal !== lastCaller || !haveSameVerdicts(lastSeats, seats)) {
     lastSeats = seats
     lastCaller = principal
     repeated = null
