@@ -133,7 +133,7 @@ CREATE TABLE audit_starts (tenant ${text} NOT NULL PRIMARY KEY, seq ${integer} N
 ALTER TABLE api_keys ADD COLUMN last_used_at ${integer};
 `,
 
-    /** The few Seats with `*`. The condition must equal that of `range-listings.ts` textually. */
+    /** The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not used. */
     wildcards: `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE ${position('permissions', `'"*"'`)} > 0;
 `,

@@ -19,7 +19,7 @@ export interface OfflineRequest {
   readonly caller: Principal | Refusal
   /** The lines of the Space header. */
   readonly space: readonly string[]
-  /** The lines of another header with the space; by default, those of Space. */
+  /** The values of another header that names the space; by default, the values of `Space`. */
   readonly field?: readonly string[]
 }
 

@@ -71,7 +71,7 @@ export function questionOfRequest(tables: Tables, request: AskedRequest): Questi
   return where instanceof Refusal ? where : { ...question, permission, space: where }
 }
 
-/** The space of such a request; null: each space. A given one replaces that of a header or query. */
+/** The space of a request; null: each space. The `space` of the question replaces a header or a query. */
 function spaceAt(
   { route, params }: Match,
   { query }: RequestTarget,

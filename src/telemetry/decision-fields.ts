@@ -28,7 +28,8 @@ let repeated: Repeated | null = null
 export function decisionFields(decision: Decision, target: string | null, refusedCaller: string): string {
   const { principal, seats } = decision
   if (principal === null) return written(decision, target, refusedCaller)
-  // Keeping a text costs more than writing it. A verified token has one principal; each decision has Seats of its own.
+  // Keeping a text costs more than writing it. A verified token has one principal, but each decision makes its
+  // own array of Seats.
   if (principal !== lastCaller || !haveSameVerdicts(lastSeats, seats)) {
     lastSeats = seats
     lastCaller = principal

@@ -107,7 +107,7 @@ CREATE TABLE instances (
 
 /**
  * The few Seats that may administrate a tenant. A write that takes this from one of them looks for another.
- * The condition must equal that of `administrating` in `rows.ts` textually.
+ * The database uses the index only if the text of its condition is that of `administrating` in `rows.ts`.
  */
 const administrators = `
 CREATE INDEX administrators ON seats (tenant, short_spaces, id) WHERE

@@ -122,7 +122,7 @@ ALTER TABLE counter ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 
 /**
  * The few Seats that may administrate a tenant. A write that takes this from one of them looks for another.
- * The condition must equal that of `administrating` in `rows.ts` textually.
+ * The database uses the index only if the text of its condition is that of `administrating` in `rows.ts`.
  */
 const administrators = `
 CREATE INDEX administrators ON seats (tenant, spaces, id) WHERE

@@ -52,8 +52,8 @@ function placeOf({ place: { file, line, column } }: Pick<Fault, 'place'>): strin
 }
 
 /**
- * Leaves out what `check` refuses, with a remark on each. The warnings are those of the table with the other
- * entries.
+ * The entries that `check` accepts, and a remark on each entry that it refuses. The warnings are about the new
+ * table together with the other entries.
  *
  * @param file the path of the table for display
  * @param table the existing table; null: it is new
