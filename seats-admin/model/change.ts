@@ -6,15 +6,16 @@
  * - `api-key`: the API key of this id
  * - `session`: the sign-in session of this id
  * - `block`: the block of the user with this `sub`, as a JSON string
+ * - `revocation`: what its key says, the JSON of a `RevocationNotice`
  */
-export type ChangeKind = 'seat' | 'seat-name' | 'api-key' | 'session' | 'block'
+export type ChangeKind = 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'revocation'
 
 export interface Change {
   readonly tenant: string
   readonly kind: ChangeKind
   /**
-   * The id or name of a Seat, the id of an API key or of a session, or the `sub` of a blocked user as a JSON
-   * string.
+   * The id or name of a Seat, the id of an API key or of a session, the `sub` of a blocked user as a JSON
+   * string, or the notice of a revocation as JSON.
    */
   readonly key: string
 }

@@ -58,7 +58,7 @@ const change = named(
     seq: count('Its number. All tenants share the numbers.'),
     at: time('When it was committed or, if another process wrote it, when this instance learned of it.'),
     kind: oneOf(
-      ['seat', 'seat-name', 'api-key', 'session', 'block'],
+      ['seat', 'seat-name', 'api-key', 'session', 'block', 'revocation'],
       'What changed. Creating, renaming or deleting a Seat changes `seat` and `seat-name`.',
     ),
     effective_ms: orNull(
