@@ -22,7 +22,7 @@ export type { ApiKey, KeyUse } from './model/api-key.ts'
 export type { AuditEntry, AuditHead } from './model/audit.ts'
 export type { Committed, NumberedChange, Position } from './model/change.ts'
 export type { FleetView, Instance, Registry, ShownGateway } from './model/registered-instance.ts'
-export type { BlockReader } from './model/readings.ts'
+export type { BlockReader, RestrictionReader } from './model/readings.ts'
 export { type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat } from './model/seat.ts'
@@ -42,6 +42,15 @@ export type {
   SessionStore,
   StoredSession,
 } from './store/session-store.ts'
+export type {
+  AppliedReceipt,
+  RevocationCount,
+  RevocationInput,
+  RevocationPage,
+  RevocationReceipt,
+  RevocationStore,
+  StoredRevocation,
+} from './store/revocation-store.ts'
 export type { PostgresOptions } from './store/postgres/postgres-store.ts'
 export type { Owner } from './store/sqlite/calls.ts'
 export { lockStore, type StoreLock } from './store/sqlite/gateway-lock.ts'

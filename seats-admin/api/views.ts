@@ -99,7 +99,8 @@ const apiKeyFields = {
   created_by: createdBy,
   created_at: createdAt,
 }
-const apiKeyTimes = {
+const apiKeyOptions = {
+  owner: text('The `sub` of the user who owns it. Absent if it has no owner.', { examples: ['alice'] }),
   expires_at: time('When it expires. Absent if it never expires.'),
   revoked_at: time('When it was revoked. Absent if it is not revoked.'),
   last_used_at: time(
@@ -108,7 +109,7 @@ const apiKeyTimes = {
 }
 
 export const apiKey = view(
-  named('ApiKey', 'An API key, without its text.', object(apiKeyFields, apiKeyTimes)),
+  named('ApiKey', 'An API key, without its text.', object(apiKeyFields, apiKeyOptions)),
   shownApiKey,
 )
 
@@ -129,7 +130,7 @@ export const createdApiKey = view(
         ...apiKeyFields,
         key: text('The text of the key. No other response contains it.', { examples: ['sk_…'] }),
       },
-      { ...apiKeyTimes, warnings },
+      { ...apiKeyOptions, warnings },
     ),
   ),
   (made: ApiKey & { readonly key: string }) => ({ ...shownApiKey(made), key: made.key }),

@@ -41,7 +41,7 @@ export type Item<Path extends string> = Answer<`GET ${Path}`> extends { data: (i
 
 export interface AccessRow { method: string; path: string; permission: string; upstream: string; space: string | null; seat: string | null; host?: string }
 
-export interface ApiKey { id: string; name: string; seats: string[]; created_by: string; created_at: string; expires_at?: string; revoked_at?: string; last_used_at?: string }
+export interface ApiKey { id: string; name: string; seats: string[]; created_by: string; created_at: string; owner?: string; expires_at?: string; revoked_at?: string; last_used_at?: string }
 
 export interface AppliedChange { action: 'create' | 'update' | 'delete'; name: string; id: string; was?: string }
 
@@ -57,7 +57,7 @@ export interface Block { id: string; user: string; created_by: string; created_a
 
 export interface ConsideredSeat { name: string; id: string | null; verdict: 'grants' | 'lacks_permission' | 'not_in_space' | 'unknown' | 'name_given_up' }
 
-export interface CreatedApiKey { id: string; name: string; seats: string[]; created_by: string; created_at: string; key: string; expires_at?: string; revoked_at?: string; last_used_at?: string; warnings?: Warning[] }
+export interface CreatedApiKey { id: string; name: string; seats: string[]; created_by: string; created_at: string; key: string; owner?: string; expires_at?: string; revoked_at?: string; last_used_at?: string; warnings?: Warning[] }
 
 export interface CreatedBlock { id: string; user: string; created_by: string; created_at: string; until?: string; reason?: string; warnings?: Warning[] }
 

@@ -24,6 +24,8 @@ export interface ApiKey {
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+  /** The `sub` of the user who owns the key: a revocation of the user revokes it; null: it has no owner. */
+  readonly owner: string | null
   /** The time of a recorded use, at most some minutes before the last use; null: no use is recorded. */
   readonly lastUsedAt: number | null
 }
@@ -45,6 +47,8 @@ export interface StoredApiKey {
   readonly seatIds: readonly string[]
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+  /** As {@link ApiKey.owner}. */
+  readonly owner: string | null
 }
 
 /** @param now ms since the epoch. A key is valid up to its expiry, exclusive. */

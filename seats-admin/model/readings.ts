@@ -3,6 +3,7 @@
 import type { StoredApiKey } from './api-key.ts'
 import type { BlocksReading, UserBlockReading } from './block.ts'
 import type { Position } from './change.ts'
+import type { RestrictionsReading, UserRestrictionReading } from './revocation.ts'
 import type { SeatLists } from './seat.ts'
 
 /** A value, and the store position of the same snapshot. */
@@ -51,6 +52,12 @@ export interface GrantReader {
   spacesByName(tenant: string, name: string): Promise<AsOf<SpacesReading | null>>
   seatById(tenant: string, id: string): Promise<AsOf<SeatLists | null>>
   apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>
+}
+
+/** Blocks and cutoffs, for decisions. */
+export interface RestrictionReader {
+  restrictions(tenant: string): Promise<AsOf<RestrictionsReading>>
+  userRestriction(tenant: string, user: string): Promise<AsOf<UserRestrictionReading>>
 }
 
 /** Blocks of users, for decisions. */

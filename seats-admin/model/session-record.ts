@@ -28,6 +28,8 @@ export interface SessionRecord {
   /** The end of the session in any case. It never moves. */
   readonly expiresAt: number
   readonly endedAt: number | null
+  /** Whether a revocation has ended it. */
+  readonly revoked: boolean
 }
 
 /** A live session as administration shows it. Times in ms since the epoch. */

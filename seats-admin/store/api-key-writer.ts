@@ -15,25 +15,27 @@ import {
 import { grantsAny, mayManageKey } from '../model/scope.ts'
 import { crockford, ulid } from '../model/ulid.ts'
 import { apiKeyEvent } from './audit-forms.ts'
+import { subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
 import { apiKeyById, PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
-import { apiKey, type Columns, type Dialect, integer, type Row, text } from './rows.ts'
+import { apiKey, type Columns, type Dialect, integer, quoted, type Row, text } from './rows.ts'
 import { isStorable, nameNotStorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, ApiKeyInput, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
-const INSERT = `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
-  VALUES (:tenant, :id, :name, :hash, :by, :now, :expires_at)`
+const INSERT = `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at, owner, owner_digest)
+  VALUES (:tenant, :id, :name, :hash, :by, :now, :expires_at, :owner, :owner_digest)`
 
 const HELD: Columns = { tenant: 'text', api_key_id: 'text', position: 'bigint', seat_id: 'text' }
 
 /** The parts that insert a new API key with its Seats, in order, and their parameters. */
 export function apiKeyInsertion({ tenant, by, now }: Writer, made: NewApiKey, seatIds: readonly string[]) {
-  const { id, name, key, expiresAt: expires_at } = made
+  const { id, name, key, expiresAt: expires_at, owner: user } = made
+  const owner = { owner: quoted(user), owner_digest: user === null ? null : subDigest(user) }
   const records = seatIds.map((seat_id, position) => ({ tenant, api_key_id: id, position, seat_id }))
   return {
     parts: [INSERT, { table: 'api_key_seats', columns: HELD, records }],
-    values: { tenant, id, name, hash: hashApiKey(key), by, now, expires_at },
+    values: { tenant, id, name, hash: hashApiKey(key), by, now, expires_at, ...owner },
   }
 }
 
@@ -154,10 +156,10 @@ const RANDOM_BYTES = 26
 /** @param idTime the time part of the id */
 export function newApiKey(writer: Writer, idTime: number, input: ApiKeyInput): NewApiKey {
   const { tenant, by, now } = writer
-  const { name, seats, expiresAt } = input
+  const { name, seats, expiresAt, owner = null } = input
   const id = ulid(idTime)
   const key = formatApiKey(tenant, id, crockford(randomBytes(RANDOM_BYTES)))
-  const times = { createdBy: by, createdAt: now, expiresAt, revokedAt: null, lastUsedAt: null }
+  const times = { createdBy: by, createdAt: now, expiresAt, revokedAt: null, lastUsedAt: null, owner }
   return { id, tenant, name, version: 1, seats, ...times, key }
 }
 

@@ -104,6 +104,7 @@ export function apiKeyForm(key: ApiKey) {
     created_by: replaceUnstorable(key.createdBy),
     created_at: timeText(key.createdAt),
     ...(key.expiresAt === null ? {} : { expires_at: timeText(key.expiresAt) }),
+    ...(key.owner === null ? {} : { owner: replaceUnstorable(key.owner) }),
     ...(key.revokedAt === null ? {} : { revoked_at: timeText(key.revokedAt) }),
   }
 }

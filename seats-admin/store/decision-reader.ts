@@ -21,6 +21,12 @@ import {
   storedSeat,
   text,
 } from './rows.ts'
+import {
+  restrictionReads,
+  restrictionsReading,
+  userRestrictionReading,
+  userValues,
+} from './restriction-queries.ts'
 import { RECORD_COLUMNS, sessionRecord } from './session-queries.ts'
 import type { SessionStore } from './session-store.ts'
 import type { Values } from './statements.ts'
@@ -31,7 +37,12 @@ export function decisionReader({
   reads,
   dialect,
 }: Database): SeatReader & ChangeReader & Pick<SessionStore, 'readSession'> {
-  const queries = { ...pointReads(dialect), ...blockReads(dialect), changes: feedQuery() }
+  const queries = {
+    ...pointReads(dialect),
+    ...blockReads(dialect),
+    ...restrictionReads(dialect),
+    changes: feedQuery(),
+  }
   return {
     grantByName: (tenant, name, question) =>
       grant(queries.grantByName, byName(tenant, name), question, named(grantReading)),
@@ -44,6 +55,9 @@ export function decisionReader({
     blocks: (tenant) => read(queries.blocks, { tenant }, blocksReading),
     userBlock: (tenant, user) =>
       read(queries.userBlock, { tenant, sub_digest: subDigest(user) }, userBlockReading),
+    restrictions: (tenant) => read(queries.restrictions, { tenant }, restrictionsReading),
+    userRestriction: (tenant, user) =>
+      read(queries.userRestriction, userValues(tenant, user), userRestrictionReading(user)),
     readSession: (tenant, id) => read(queries.sessionById, byId(tenant, id), orNull(sessionRecord)),
     changesSince: async (position) =>
       feedReading(await reads.all(queries.changes, feedParameters(position)), position),
@@ -100,7 +114,7 @@ function pointReads(dialect: Dialect) {
     spacesByName: `SELECT c.seq, c.mark, s.id, s.name, s.spaces ${ofName}`,
     seatByName: `SELECT c.seq, c.mark, ${SEAT_COLUMNS}, g.at AS given_up_at ${ofName} ${givenUp}`,
     seatById: `SELECT c.seq, c.mark, ${SEAT_COLUMNS} ${ofId}`,
-    apiKeyById: `SELECT c.seq, c.mark, k.id, k.tenant, k.hash, k.expires_at, k.revoked_at,
+    apiKeyById: `SELECT c.seq, c.mark, k.id, k.tenant, k.hash, k.expires_at, k.revoked_at, k.owner,
       (SELECT ${list('ks.seat_id', 'ks.position')} FROM api_key_seats ks
        WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id) AS seat_ids
       FROM counter c LEFT JOIN api_keys k ON k.tenant = :tenant AND k.id = :id`,

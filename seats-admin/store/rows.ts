@@ -80,7 +80,7 @@ export function administrating({ position }: Pick<Dialect, 'position'>): string 
  * @param which a further condition on these Seats: `AND …` on `ks` and `s`
  */
 export function apiKeyColumns({ list }: Dialect, which = ''): string {
-  return `k.id, k.tenant, k.name, k.version, k.created_by, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
+  return `k.id, k.tenant, k.name, k.version, k.created_by, k.created_at, k.expires_at, k.revoked_at, k.owner, k.last_used_at,
   (SELECT ${list('s.name', 'ks.position')}
    FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
    WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id ${which}) AS seats`
@@ -127,6 +127,7 @@ export function apiKey(row: Row): ApiKey {
     createdAt: integer(row, 'created_at'),
     expiresAt: integerOrNull(row, 'expires_at'),
     revokedAt: integerOrNull(row, 'revoked_at'),
+    owner: quotedOrNull(row, 'owner'),
     lastUsedAt: integerOrNull(row, 'last_used_at'),
   }
 }
@@ -149,6 +150,7 @@ export function storedApiKey(row: Row): StoredApiKey {
     seatIds: JSON.parse(text(row, 'seat_ids')),
     expiresAt: integerOrNull(row, 'expires_at'),
     revokedAt: integerOrNull(row, 'revoked_at'),
+    owner: quotedOrNull(row, 'owner'),
   }
 }
 
@@ -170,6 +172,19 @@ export function integerOrNull(row: Row, column: string): number | null {
 
 export function textOrNull(row: Row, column: string): string | null {
   return row[column] === null ? null : text(row, column)
+}
+
+/**
+ * Values of identity providers and tokens are stored as JSON, which escapes unusual characters: PostgreSQL's text
+ * can't hold U+0000 and lone surrogates, and SQLite changes the latter. Different users thus always have
+ * different values.
+ */
+export function quoted(value: string | null): string | null {
+  return value === null ? null : JSON.stringify(value)
+}
+
+export function quotedOrNull(row: Row, column: string): string | null {
+  return row[column] === null ? null : JSON.parse(text(row, column))
 }
 
 export function blobOrNull(row: Row, column: string): Uint8Array | null {

@@ -5,7 +5,16 @@
 
 import type { Change, Committed } from '../model/change.ts'
 import type { ListedSession, SessionRecord } from '../model/session-record.ts'
-import { blobOrNull, type Dialect, integer, integerOrNull, type Row, text } from './rows.ts'
+import {
+  blobOrNull,
+  type Dialect,
+  integer,
+  integerOrNull,
+  quoted,
+  quotedOrNull,
+  type Row,
+  text,
+} from './rows.ts'
 import type {
   HandleProof,
   LogoutSince,
@@ -20,7 +29,7 @@ import type { Writer } from './writer.ts'
 
 /** Columns for the request path: without the handle's hashes and the provider's tokens. */
 export const RECORD_COLUMNS =
-  'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at'
+  'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at, revoked'
 
 /** Of {@link listedSession}. */
 const LISTED_COLUMNS = 'id, sub, email, cookie_hash, created_at, expires_at'
@@ -163,6 +172,7 @@ export function sessionRecord(row: Row): SessionRecord {
     renewAt: integer(row, 'renew_at'),
     expiresAt: integer(row, 'expires_at'),
     endedAt: integerOrNull(row, 'ended_at'),
+    revoked: integer(row, 'revoked') === 1,
   }
 }
 
@@ -219,17 +229,4 @@ export function renewalValues({ email, name, hashPerm, issuedAt, renewAt, sealed
     renew_at: renewAt,
     sealed,
   }
-}
-
-/**
- * Values of the identity provider are stored as JSON, which escapes unusual characters: PostgreSQL's text
- * can't hold U+0000 and lone surrogates, and SQLite changes the latter. Different users thus always have
- * different values.
- */
-function quoted(value: string | null): string | null {
-  return value === null ? null : JSON.stringify(value)
-}
-
-function quotedOrNull(row: Row, column: string): string | null {
-  return row[column] === null ? null : JSON.parse(text(row, column))
 }

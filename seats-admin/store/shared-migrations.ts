@@ -133,6 +133,41 @@ CREATE TABLE audit_starts (tenant ${text} NOT NULL PRIMARY KEY, seq ${integer} N
 ALTER TABLE api_keys ADD COLUMN last_used_at ${integer};
 `,
 
+    /**
+     * `cutoffs` has the newest revocation of each user, issuer and tenant, and is kept for good. `subject` is the
+     * JSON of a `RevocationSubject`, and `digest` its SHA-256. `at` is in ms since the epoch. `revoked` of a session
+     * is 1 if a revocation has ended it. `owner` of an API key is a `sub` as a JSON string, `owner_digest` its
+     * SHA-256. An instance of the version before writes and reads without them.
+     */
+    revocations: `
+CREATE TABLE cutoffs (
+  tenant ${text} NOT NULL,
+  digest ${bytes} NOT NULL,
+  kind ${text} NOT NULL,
+  subject ${text} NOT NULL,
+  at ${integer} NOT NULL,
+  revocation ${text} NOT NULL,
+  PRIMARY KEY (tenant, digest)
+)${byKey};
+CREATE INDEX cutoffs_of_kind ON cutoffs (tenant, kind, digest);
+CREATE TABLE revocations (
+  tenant ${text} NOT NULL,
+  id ${text} NOT NULL,
+  seq ${integer} NOT NULL,
+  at ${integer} NOT NULL,
+  subject ${text} NOT NULL,
+  subject_digest ${bytes} NOT NULL,
+  record ${text} NOT NULL,
+  answer ${text},
+  PRIMARY KEY (tenant, id)
+)${end};
+CREATE INDEX revocations_of_subject ON revocations (tenant, subject_digest, id);
+ALTER TABLE sessions ADD COLUMN revoked ${integer} NOT NULL DEFAULT 0;
+ALTER TABLE api_keys ADD COLUMN owner ${text};
+ALTER TABLE api_keys ADD COLUMN owner_digest ${bytes};
+CREATE INDEX api_keys_of_owner ON api_keys (tenant, owner_digest, id) WHERE owner_digest IS NOT NULL;
+`,
+
     /** The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not used. */
     wildcards: `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE ${position('permissions', `'"*"'`)} > 0;

@@ -11,7 +11,7 @@ import type { Block } from '../model/block.ts'
 import type { ApiKey, KeyUse } from '../model/api-key.ts'
 import type { ChangeReader, Committed } from '../model/change.ts'
 import type { Registry } from '../model/registered-instance.ts'
-import type { AsOf, BlockReader, GrantReader, Named } from '../model/readings.ts'
+import type { AsOf, BlockReader, GrantReader, Named, RestrictionReader } from '../model/readings.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { ListedSeat, SeatInput, StoredSeat, WantedSeats } from '../model/seat.ts'
@@ -34,7 +34,7 @@ export { type StoreFault, StoreUnavailable } from './unavailable.ts'
 export type { Actor, Writer, Written } from './writer.ts'
 
 /** The reads of the data plane, and the complete Seat of a name. */
-export interface SeatReader extends GrantReader, BlockReader {
+export interface SeatReader extends GrantReader, BlockReader, RestrictionReader {
   seatByName(tenant: string, name: string): Promise<AsOf<Named<StoredSeat>>>
   seatById(tenant: string, id: string): Promise<AsOf<StoredSeat | null>>
 }
@@ -57,6 +57,12 @@ export interface Page {
 export interface UserPage extends Page {
   /** A part of `sub`, or of the email address without regard to the case of ASCII letters. */
   readonly q?: string | null
+}
+
+/** A page of API keys. */
+export interface ApiKeyPage extends Page {
+  /** The owner of the keys; null: any, or none. */
+  readonly owner?: string | null
 }
 
 /** The permission `*` is held through `*` only. An invalid permission or space is granted by nothing. */
@@ -138,7 +144,7 @@ export interface AdminStore {
   revokeApiKey(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   readApiKey(tenant: string, id: string, scope: Scope): Promise<ApiKey | AdminRefusal>
   /** With a grant, only keys neither revoked nor expired, and `seats` has only the Seats that grant it. */
-  listApiKeys(tenant: string, page: Page): Promise<Listing<ApiKey>>
+  listApiKeys(tenant: string, page: ApiKeyPage): Promise<Listing<ApiKey>>
   /**
    * Records uses of keys, for `lastUsedAt`, in one statement. A time never moves back; unknown keys are
    * ignored. No row in the feed, because no decision depends on it.
@@ -211,6 +217,8 @@ export interface ApiKeyInput {
   readonly seats: readonly string[]
   /** ms since the epoch; null: never. */
   readonly expiresAt: number | null
+  /** The `sub` of its owner; null or absent: it has none. */
+  readonly owner?: string | null
 }
 
 export interface BootstrapInput {

@@ -40,10 +40,12 @@ export function seatRowOrNull(data: unknown): GrantReading | null | undefined {
 
 export function keyRow(data: unknown): StoredApiKey | undefined {
   if (!isRecord(data)) return undefined
-  const { id, tenant, hash, seatIds, expiresAt, revokedAt } = data
+  const { id, tenant, hash, seatIds, expiresAt, revokedAt, owner } = data
   if (typeof id !== 'string' || typeof tenant !== 'string' || typeof hash !== 'string') return undefined
   if (!isStrings(seatIds) || !isNumberOrNull(expiresAt) || !isNumberOrNull(revokedAt)) return undefined
-  return { id, tenant, hash: Buffer.from(hash, 'base64url'), seatIds, expiresAt, revokedAt }
+  // A version without owners wrote none.
+  if (owner !== null && typeof owner !== 'string') return undefined
+  return { id, tenant, hash: Buffer.from(hash, 'base64url'), seatIds, expiresAt, revokedAt, owner }
 }
 
 /** @returns null for text that is not JSON */

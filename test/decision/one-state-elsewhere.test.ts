@@ -13,7 +13,7 @@ function setUp(seats: Record<string, string[]>, seatsOfKey: readonly string[] = 
   const store = new SlowStore()
   for (const [name, permissions] of Object.entries(seats)) store.seats.set(name, permissions)
   const record = { id: KEY, tenant: 'acme', hash: new Uint8Array(32), seatIds: seatsOfKey, expiresAt: null }
-  const setKey = (revokedAt: number | null) => store.keys.set(KEY, { ...record, revokedAt })
+  const setKey = (revokedAt: number | null) => store.keys.set(KEY, { ...record, revokedAt, owner: null })
   setKey(null)
   return { store, setKey }
 }

@@ -76,7 +76,7 @@ t.test('an API key is revoked, then its Seat gains the permission: it is refused
   const store = setUp({ A: [] })
   const key = (revokedAt: number | null) => ({
     ...{ id: 'k1', tenant: 'acme', hash: new Uint8Array(32), seatIds: ['A'] },
-    ...{ expiresAt: null, revokedAt },
+    ...{ expiresAt: null, revokedAt, owner: null },
   })
   store.keys.set('k1', key(null))
   const revoked = new Refusal('api_key_revoked', 'revoked')

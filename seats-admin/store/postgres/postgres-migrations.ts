@@ -157,6 +157,17 @@ SET LOCAL lock_timeout = 1000;
 ALTER TABLE instances ADD COLUMN started_at bigint, ADD COLUMN version text COLLATE "C", ADD COLUMN url text COLLATE "C";
 `
 
+/**
+ * What an instance understands and has cut, as JSON. Nullable: instances of an older version write rows without
+ * them. The locks as in {@link versions} and {@link aboutInstances}.
+ */
+const revocations = `
+SET LOCAL lock_timeout = 1000;
+SELECT 1 FROM counter FOR UPDATE;
+ALTER TABLE instances ADD COLUMN understands text COLLATE "C", ADD COLUMN cuts text COLLATE "C";
+${shared.revocations}
+`
+
 /** `schema_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
@@ -171,6 +182,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.keyUses,
   shared.wildcards,
   aboutInstances,
+  revocations,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

@@ -92,6 +92,8 @@ export const ROLES: Readonly<Record<MethodName, Role>> = {
   changesSince: 'reader',
   blocks: 'reader',
   userBlock: 'reader',
+  restrictions: 'reader',
+  userRestriction: 'reader',
   clock: 'reader',
   readSeat: 'lister',
   listSeats: 'lister',

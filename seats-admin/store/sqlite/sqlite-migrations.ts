@@ -185,6 +185,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.keyUses,
   shared.wildcards,
   counts,
+  shared.revocations,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

@@ -357,6 +357,7 @@ function compileKey(row: StoredApiKey | null): StoredApiKey | null {
     seatIds: row.seatIds,
     expiresAt: row.expiresAt,
     revokedAt: row.revokedAt,
+    owner: row.owner,
   })
 }
 
@@ -369,11 +370,12 @@ function seatBytes(seat: Seat | null): number {
   return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
 }
 
-function keyBytes({ id, tenant, seatIds }: StoredApiKey): number {
+function keyBytes({ id, tenant, seatIds, owner }: StoredApiKey): number {
   // Three objects: authentication keeps the principal with its mark. And the names of its Seats, which cached
   // authorizations hold.
   const authorization = authorizationBytes(seatIds.length) + NAME * seatIds.length
-  return 3 * OBJECT_BYTES + HASH + textBytes(id) + textBytes(tenant) + listBytes(seatIds) + authorization
+  const texts = textsBytes([id, tenant, owner ?? ''])
+  return 3 * OBJECT_BYTES + HASH + texts + listBytes(seatIds) + authorization
 }
 
 function sessionBytes(session: SessionRecord): number {

@@ -103,6 +103,7 @@ export function newSession(tenant: OidcTenant, signedIn: NewSignIn) {
     renewAt: since + token.lifetime,
     expiresAt: since + lifetime,
     endedAt: null,
+    revoked: false,
     sealed: sealProviderGrant(signedIn.providerGrant, tenant, id),
     providerSession: providerSid === null ? null : providerSessionDigest(oidc.issuer, providerSid),
     createdAt: since,

@@ -100,7 +100,9 @@ export function namedOf(name: StoredRecord, version: Version, question: SeatQues
 }
 
 export function keyOf({ id }: StoredRecord, { tag, exists }: Version): StoredApiKey | null {
-  return exists ? { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: tag, revokedAt: null } : null
+  return exists
+    ? { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: tag, revokedAt: null, owner: null }
+    : null
 }
 
 export function sessionOf({ id }: StoredRecord, { tag, exists, renewAt }: Version): StoredSession {
@@ -115,6 +117,7 @@ export function sessionOf({ id }: StoredRecord, { tag, exists, renewAt }: Versio
     renewAt,
     expiresAt: Infinity,
     endedAt: exists ? null : 0,
+    revoked: false,
     name: null,
     familyHash: null,
     handleHash: null,

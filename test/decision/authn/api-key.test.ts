@@ -15,7 +15,16 @@ const otherKey = formatApiKey('globex', OTHER_ID, random())
 
 function record(text: string, more: Partial<StoredApiKey> = {}): StoredApiKey {
   const hash = hashApiKey(text)
-  return { id: ID, tenant: 'acme', hash, seatIds: ['seat-1'], expiresAt: null, revokedAt: null, ...more }
+  return {
+    id: ID,
+    tenant: 'acme',
+    hash,
+    seatIds: ['seat-1'],
+    expiresAt: null,
+    revokedAt: null,
+    owner: null,
+    ...more,
+  }
 }
 
 /** Records by tenant and id; the test changes them while the authenticator is in use. */

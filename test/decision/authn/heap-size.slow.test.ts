@@ -73,7 +73,7 @@ t.test('API keys', async (t) => {
   })
   const record = (tenant: string, key: string) => {
     const hash = hashes.get(key) ?? new Uint8Array(32)
-    return { id: key, tenant, hash, seatIds: [], expiresAt: null, revokedAt: null }
+    return { id: key, tenant, hash, seatIds: [], expiresAt: null, revokedAt: null, owner: null }
   }
   const keyUses = new KeyUses()
   const authn = authenticator({ apiKeyById: record, keyUses, memory: { ...DEFAULT_MEMORY, apiKeys: BOUND } })

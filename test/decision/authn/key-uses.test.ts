@@ -15,6 +15,7 @@ const recordOf = (text: string, id: string, more: Partial<StoredApiKey> = {}): S
   seatIds: [],
   expiresAt: null,
   revokedAt: null,
+  owner: null,
   ...more,
 })
 

@@ -23,6 +23,7 @@ function record(more: Partial<SessionRecord> = {}): SessionRecord {
     renewAt: NOW + 1000,
     expiresAt: NOW + 2000,
     endedAt: null,
+    revoked: false,
     ...more,
   }
 }

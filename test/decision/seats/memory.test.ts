@@ -47,7 +47,15 @@ function setUp() {
         `key ${tenant} ${id}`,
         id === 'none'
           ? null
-          : { id, tenant, hash: new Uint8Array(32), seatIds: ['a', 'b'], expiresAt: null, revokedAt: 9 },
+          : {
+              id,
+              tenant,
+              hash: new Uint8Array(32),
+              seatIds: ['a', 'b'],
+              expiresAt: null,
+              revokedAt: 9,
+              owner: null,
+            },
       ),
   }
   const sessions = {
@@ -85,7 +93,7 @@ t.test("returns the store's values, compiled, and reads once", async (t) => {
   t.ok(named.seat?.permissions.has('trainings:list'))
   t.ok(Object.isFrozen(named.seat))
   const key = await memory.apiKeyById('acme', 'k1')
-  t.match(key, { id: 'k1', tenant: 'acme', seatIds: ['a', 'b'], revokedAt: 9 })
+  t.match(key, { id: 'k1', tenant: 'acme', seatIds: ['a', 'b'], revokedAt: 9, owner: null })
   t.ok(Object.isFrozen(key))
   t.equal(memory.seatByName('acme', 'Viewer', QUERY), named, 'synchronously')
   t.equal(memory.apiKeyById('acme', 'k1'), key)
@@ -193,7 +201,7 @@ function stocked(permissions: (name: string) => string[]) {
           id,
           id.startsWith('none')
             ? null
-            : { id, tenant, hash, seatIds: ['a'], expiresAt: null, revokedAt: null },
+            : { id, tenant, hash, seatIds: ['a'], expiresAt: null, revokedAt: null, owner: null },
         ),
     },
     { ...NO_BLOCKS, readSession: (_tenant, id) => asOf(id, null) },
@@ -251,6 +259,7 @@ t.test('a hash that is a slice of a larger buffer is copied', async (t) => {
     renewAt: 2,
     expiresAt: 3,
     endedAt: null,
+    revoked: false,
   }
   const memory = new SeatMemory(
     {
@@ -259,7 +268,7 @@ t.test('a hash that is a slice of a larger buffer is copied', async (t) => {
       seatById: () => asOf(null),
       grantById: () => asOf(null),
       apiKeyById: (tenant, id) =>
-        asOf({ id, tenant, hash: key, seatIds: [], expiresAt: null, revokedAt: null }),
+        asOf({ id, tenant, hash: key, seatIds: [], expiresAt: null, revokedAt: null, owner: null }),
     },
     { ...NO_BLOCKS, readSession: (tenant, id) => asOf({ id, tenant, cookieHash: cookie, ...person }) },
     2 ** 20,

@@ -26,6 +26,7 @@ const session = (renewAt: number): SessionRecord => ({
   renewAt,
   expiresAt: 30,
   endedAt: null,
+  revoked: false,
 })
 
 t.test('it is not taken from a read that began before the renewal', async (t) => {

@@ -20,7 +20,7 @@ export const apiKeyConformance = suite((test) => {
   test('an API key is found by its id, and its text is not stored', async (t, store) => {
     const a = await seat(store, 'A')
     const b = await seat(store, 'B')
-    const wanted = { name: 'ci', seats: ['B', 'A'], expiresAt: 99 }
+    const wanted = { name: 'ci', seats: ['B', 'A'], expiresAt: 99, owner: 'auth0|\ud800\0' }
     const made = done(await store.createApiKey(writer(ADMIN, 77), wanted))
     const { key: text, ...shown } = made.value
     t.same(parseApiKey(text), { tenant: 'acme', id: shown.id })
@@ -32,8 +32,9 @@ export const apiKeyConformance = suite((test) => {
     const stored = await store.apiKeyById('acme', shown.id)
     t.same(positionOf(stored), positionOf(made))
     t.same(stored.value?.seatIds, [b.id, a.id])
-    t.same([stored.value?.expiresAt, stored.value?.revokedAt], [99, null])
+    t.same([stored.value?.expiresAt, stored.value?.revokedAt, stored.value?.owner], [99, null, wanted.owner])
     t.same([...(stored.value?.hash ?? [])], [...hashApiKey(text)])
+    t.equal((await store.apiKeyById('acme', (await key(store, [])).id)).value?.owner, null)
     t.not((await key(store, [])).key, (await key(store, [])).key)
   })
 

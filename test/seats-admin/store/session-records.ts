@@ -25,6 +25,7 @@ export function browserSession(more: Partial<StoredSession> = {}): StoredSession
     renewAt: NOW + HOUR,
     expiresAt: NOW + 8 * HOUR,
     endedAt: null,
+    revoked: false,
     familyHash: null,
     handleHash: null,
     sealed: 'sealed-text',

@@ -1,0 +1,105 @@
+/**
+ * Storage of revocations. `revocation-writer.ts` implements it;
+ * `test/seats-admin/store/revocation-conformance.ts` specifies the behaviour.
+ */
+
+import type { Committed } from '../model/change.ts'
+import type { AdminRefusal } from '../model/refusal.ts'
+import type { Revocation, RevocationScope, RevocationSubject } from '../model/revocation.ts'
+import type { AdministrativeWrite, Writer, Written } from './writer.ts'
+
+export interface RevocationInput {
+  readonly subject: RevocationSubject
+  /** `all` for a user only. */
+  readonly what: RevocationScope
+  /** The end of the block of `all` in ms since the epoch; null: until it is deleted, or there is no block. */
+  readonly until: number | null
+  readonly reason: string | null
+  /** Whether API keys are included. For a tenant only. */
+  readonly apiKeys: boolean
+}
+
+/** What a revocation would end. */
+export interface RevocationCount extends Pick<Revocation, 'ended' | 'keptKey'> {
+  /** The ids of the API keys that it would revoke, at most {@link MAX_NAMED} of them. */
+  readonly keys: readonly string[]
+  /** A change that makes each instance count what is open. */
+  readonly committed: Committed
+}
+
+/** Sessions of one revocation that have a change each, and API keys that a count names. */
+export const MAX_NAMED = 1000
+
+/** A revocation, and what its caller was told. */
+export interface StoredRevocation extends Revocation {
+  /** The answer as JSON; null: the writer ended before it had one. */
+  readonly answer: string | null
+  /**
+   * Whether the subject has a cutoff that is not earlier; true for a session or an API key, which have none.
+   * False: the store was changed by other means.
+   */
+  readonly isInForce: boolean
+}
+
+export interface RevocationPage {
+  readonly limit: number
+  /** The id of a revocation: the page contains older ones. */
+  readonly after: string | null
+  /** The subject of the revocations; null: any. */
+  readonly subject: RevocationSubject | null
+}
+
+/** A revocation as its receipt tells it. */
+export interface RevocationReceipt extends RevocationInput, Pick<Revocation, 'id' | 'at' | 'keptKey'> {
+  /** The answer that the receipt has, as JSON. */
+  readonly answer: string
+}
+
+/** What one receipt has changed. */
+export interface AppliedReceipt extends Pick<Revocation, 'id' | 'at' | 'subject' | 'ended'> {
+  /** False: the store had the revocation, and nothing was changed. */
+  readonly isNew: boolean
+  /** The user whose block is back; null: none is. */
+  readonly blocked: string | null
+}
+
+export interface RevocationStore {
+  /**
+   * Voids what the subject was given up to now, in one transaction. For a user, an issuer and a tenant, a cutoff
+   * stays, which never goes back. The sessions and API keys of the subject end, also those that have expired: an
+   * instance whose clock is behind would accept them. A user whom the store does not know is no refusal. The
+   * caller is in the admin space.
+   *
+   * The changes begin with the one of kind `revocation`. A change of kind `session` follows for each session
+   * unless there are more than {@link MAX_NAMED}, one of kind `api-key` for each key, and one of kind `block`.
+   * A session that is created after the commit is not concerned, one that was created before has ended.
+   */
+  revoke(writer: Writer, input: RevocationInput): Promise<AdministrativeWrite<Revocation> | AdminRefusal>
+
+  /** What {@link revoke} would end now. Changes nothing but the feed, and the audit has no entry of it. */
+  countRevocation(writer: Writer, input: RevocationInput): Promise<RevocationCount | AdminRefusal>
+
+  /** Stores the final answer. A second call changes nothing. @param answer JSON */
+  answerRevocation(tenant: string, id: string, answer: string): Promise<void>
+
+  revocationById(tenant: string, id: string): Promise<StoredRevocation | null>
+
+  /** Newest first. */
+  listRevocations(
+    tenant: string,
+    page: RevocationPage,
+  ): Promise<{ data: StoredRevocation[]; hasMore: boolean }>
+
+  /**
+   * Makes the revocations of the receipts again that the store does not have, in order of their times and in one
+   * transaction: with their ids, times and reasons. Sessions and API keys end that were created up to then; of a
+   * key or a session that the store does not know, the revocation alone is recorded. A block comes back unless
+   * its end has passed. The changes are those of {@link revoke}, of one receipt after the other.
+   *
+   * @returns an item for each receipt, in order of their times
+   */
+  applyReceipts(
+    writer: Writer,
+    receipts: readonly RevocationReceipt[],
+  ): Promise<Written<readonly AppliedReceipt[]> | AdminRefusal>
+}
