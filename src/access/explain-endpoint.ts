@@ -268,6 +268,8 @@ async function explainedCaller(
     user: user ?? 'explain',
     email: isKnown ? (record?.email ?? null) : null,
     claims: { by: 'name', entries, issuedAt: Math.floor(Math.floor(now / 1000) - leeway / 1000) },
+    owner: user,
+    issuedAt: Infinity,
     session: null,
     validUntil: now + lifetime,
   }

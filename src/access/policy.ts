@@ -147,6 +147,7 @@ export class CaseEngine {
         entries.set(each, [...(entries.get(each) ?? []), name])
     const claims = { by: 'name', entries, issuedAt: Infinity } as const
     const tenant = this.#tenant
-    return { method: 'bearer', tenant, user: '', email: null, claims, session: null, validUntil: null }
+    const subject = { tenant, user: '', email: null, owner: null, issuedAt: Infinity }
+    return { method: 'bearer', ...subject, claims, session: null, validUntil: null }
   }
 }

@@ -77,6 +77,7 @@ function remedyOf({ code, permission, space, granted_in: spaces }: RefusedGroup)
 const REMEDIES: Readonly<Record<string, string>> = {
   credentials_missing: 'an API key, a token or a sign-in',
   token_expired: 'a new token, or a refresh',
+  token_revoked: 'a new sign-in, or a token that was issued after the revocation',
   token_not_yet_valid: 'the right clock where the token was issued',
   token_invalid: 'a valid token, or a new sign-in',
   api_key_expired: 'a new API key',

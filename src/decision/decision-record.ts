@@ -27,7 +27,7 @@ export function signedIdentityOf(
 
 /**
  * The whole decision record as plain data. Maps become objects, Sets arrays, Infinity (no limit)
- * `"unlimited"`, and -Infinity (the time of issue of a token without `iat`) null.
+ * `"unlimited"`, and a time of issue that is infinite, as there is none, null.
  *
  * @param more members that follow those of the record; undefined ones are left out
  */
@@ -38,9 +38,9 @@ export function decisionRecord(
   return JSON.parse(JSON.stringify({ ...decision, ...more }, plain))
 }
 
-function plain(_key: string, value: unknown): unknown {
+function plain(key: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value)
   if (value instanceof Set) return [...value]
-  if (value === Infinity) return 'unlimited'
-  return value === -Infinity ? null : value
+  if (key === 'issuedAt' && !Number.isFinite(value)) return null
+  return value === Infinity ? 'unlimited' : value
 }

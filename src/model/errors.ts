@@ -20,6 +20,7 @@ export const errors = {
   api_key_revoked: { status: 401, title: 'The API key has been revoked' },
   token_invalid: { status: 401, title: 'The token is not valid' },
   token_expired: { status: 401, title: 'The token has expired' },
+  token_revoked: { status: 401, title: 'The token has been revoked' },
   token_not_yet_valid: { status: 401, title: 'The token is not valid yet' },
   tenant_mismatch: { status: 403, title: 'The route is for callers of another tenant' },
   no_seat_in_space: { status: 403, title: 'No Seat in this space' },

@@ -22,6 +22,17 @@ export interface Principal {
   readonly user: string
   readonly email: string | null
   readonly claims: SeatClaims
+  /**
+   * The user whose blocks and revocations the credential is subject to: the caller, or the owner of the API
+   * key; null: nobody owns the key.
+   */
+  readonly owner: string | null
+  /**
+   * The token's `iat` in whole seconds, rounded down, without a leeway: a revocation from then on voids the
+   * token. -Infinity: it has no `iat`. Infinity: the credential ends by its own record, as API keys, session
+   * cookies and tokens with a `sid` do.
+   */
+  readonly issuedAt: number
   /** The sign-in session that the credential ends with: of the cookie, or of the token's `sid`; else null. */
   readonly session: string | null
   /** ms since the epoch. From then on the credential must be verified again; null: it never expires. */

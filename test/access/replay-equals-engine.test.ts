@@ -104,7 +104,8 @@ const caller = fc.oneof(
 
 function principalOf(of: SeatClaims): Principal {
   const method = of.by === 'id' ? 'api-key' : 'bearer'
-  return { method, tenant: 'acme', user: 'a"/b', email: null, claims: of, session: null, validUntil: null }
+  const subject = { tenant: 'acme', user: 'a"/b', email: null, owner: null, issuedAt: Infinity }
+  return { method, ...subject, claims: of, session: null, validUntil: null }
 }
 
 const PATHS = everyPath(2)

@@ -48,6 +48,8 @@ const decision: Decision = {
     user: 'a',
     email: null,
     claims: { by: 'name', entries: new Map([['__proto__', ['A', 'B']]]), issuedAt: -Infinity },
+    owner: 'a',
+    issuedAt: Infinity,
     session: null,
     validUntil: null,
   },
@@ -61,7 +63,7 @@ const decision: Decision = {
 t.test('values that JSON cannot represent', async (t) => {
   const record = JSON.parse(recordAsJson(decision))
   t.equal(record.route.maxBody, 'unlimited')
-  t.equal(record.principal.claims.issuedAt, null)
+  t.same([record.principal.issuedAt, record.principal.claims.issuedAt], [null, null])
   t.same(Object.entries(record.principal.claims.entries), [['__proto__', ['A', 'B']]])
 })
 

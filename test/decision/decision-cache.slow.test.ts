@@ -8,8 +8,8 @@ import { collected } from '../support/garbage.ts'
 
 function alice(): Principal {
   const claims = { by: 'name', entries: new Map(), issuedAt: 100 } as const
-  const noSession = { email: null, session: null, validUntil: null }
-  return { method: 'bearer', tenant: 'acme', user: 'alice', claims, ...noSession }
+  const subject = { tenant: 'acme', user: 'alice', email: null, owner: 'alice', issuedAt: 100 }
+  return { method: 'bearer', ...subject, claims, session: null, validUntil: null }
 }
 
 t.test('it takes at most the estimated memory', async (t) => {

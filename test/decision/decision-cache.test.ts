@@ -119,8 +119,8 @@ class World {
 
 function bearer(names: Record<string, readonly string[]>, issuedAt = 100): Principal {
   const claims = { by: 'name', entries: new Map(Object.entries(names)), issuedAt } as const
-  const noSession = { email: null, session: null, validUntil: null }
-  return { method: 'bearer', tenant: 'acme', user: 'alice', claims, ...noSession }
+  const subject = { tenant: 'acme', user: 'alice', email: null, owner: 'alice', issuedAt: 100 }
+  return { method: 'bearer', ...subject, claims, session: null, validUntil: null }
 }
 
 function apiKey(names: readonly string[]): Principal {

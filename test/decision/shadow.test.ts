@@ -31,7 +31,8 @@ const SEATS = new Map(
 
 function holderOf(...names: string[]): Principal {
   const claims = { by: 'name', entries: new Map([['main', names]]), issuedAt: Infinity } as const
-  return { method: 'bearer', tenant: 'acme', user: 'a', email: null, claims, session: null, validUntil: null }
+  const subject = { tenant: 'acme', user: 'a', email: null, owner: 'a', issuedAt: 100 }
+  return { method: 'bearer', ...subject, claims, session: null, validUntil: null }
 }
 
 const CALLERS: readonly (Principal | Refusal)[] = [

@@ -166,6 +166,8 @@ export function alice(names: readonly string[]): Principal {
     tenant: 'acme',
     user: 'alice',
     email: null,
+    owner: 'alice',
+    issuedAt: 1,
     session: null,
     validUntil: null,
     claims,

@@ -52,6 +52,8 @@ t.test('accepted tokens', async (t) => {
         user: 'alice',
         email: 'alice@acme.example',
         claims: { by: 'any-space', names: ['Viewer', 'Editor'], issuedAt: now - 60 },
+        owner: 'alice',
+        issuedAt: now,
       },
       expiresAt: now + 600,
       validFrom: now,

@@ -27,6 +27,8 @@ export const ALICE: Principal = {
   user: 'alice',
   email: 'alice@acme.example',
   claims: { by: 'name', entries: new Map(), issuedAt: 0 },
+  owner: 'alice',
+  issuedAt: 0,
   session: null,
   validUntil: null,
 }

@@ -69,6 +69,8 @@ const principalOf = (claims: SeatClaims): Principal => ({
   user: 'alice',
   email: null,
   claims,
+  owner: 'alice',
+  issuedAt: 17,
   session: null,
   validUntil: null,
 })

@@ -14,6 +14,8 @@ function decisionFor(user: string): Decision {
     user,
     email: null,
     claims: { by: 'name', entries: new Map([['s1', ['Named']]]), issuedAt: 100 },
+    owner: user,
+    issuedAt: 100,
     session: null,
     validUntil: null,
   }

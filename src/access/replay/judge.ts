@@ -127,7 +127,8 @@ export class Judge {
     if (caller !== null && code !== 'caller_blocked') {
       const claims = this.#claimsOf(caller, space)
       const { tenant, user, method } = caller
-      return { method, tenant, user, email: null, claims, session: null, validUntil: null }
+      const subject = { tenant, user, email: null, owner: null, issuedAt: Infinity }
+      return { method, ...subject, claims, session: null, validUntil: null }
     }
     // A refused credential is refused on every route that requires one.
     const wasRead = permission !== null && permission !== 'public'

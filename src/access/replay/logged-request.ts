@@ -56,6 +56,7 @@ const DECISIONS: ReadonlySet<unknown> = new Set([
   'api_key_revoked',
   'token_invalid',
   'token_expired',
+  'token_revoked',
   'token_not_yet_valid',
   'caller_blocked',
   'tenant_mismatch',

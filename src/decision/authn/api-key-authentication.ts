@@ -123,6 +123,8 @@ function principalOf({ tenant, id, seatIds, expiresAt }: StoredApiKey): Principa
     user: id,
     email: null,
     claims: Object.freeze({ by: 'id' as const, seats: seatIds }),
+    owner: null,
+    issuedAt: Infinity,
     session: null,
     validUntil: expiresAt,
   })

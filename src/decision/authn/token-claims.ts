@@ -61,6 +61,8 @@ export function readClaims(payload: Payload, tenant: string, leeway: number): Ve
       user: sub,
       email,
       claims,
+      owner: sub,
+      issuedAt: session === null ? issuedAt : Infinity,
       session,
       validUntil: exp * 1000 + leeway,
     }),

@@ -147,6 +147,8 @@ function seatsOf(
     user: '',
     email: null,
     claims,
+    owner: null,
+    issuedAt: Infinity,
     session: null,
     validUntil: null,
   } as const

@@ -150,7 +150,8 @@ export class Sessions {
     const issuedAt = Math.floor(record.issuedAt - leeway / 1000)
     const claims = { by: 'name' as const, entries: readHashPerm(record.hashPerm) ?? new Map(), issuedAt }
     const validUntil = Math.min(record.renewAt, record.expiresAt)
-    const principal = { method: 'session', tenant, user, email, claims, session: id, validUntil } as const
+    const subject = { tenant, user, email, owner: user, issuedAt: Infinity }
+    const principal = { method: 'session', ...subject, claims, session: id, validUntil } as const
     this.#principals.set(record, Object.freeze(principal))
     return principal
   }

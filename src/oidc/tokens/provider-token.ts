@@ -129,6 +129,8 @@ export function verifiedToken(
     user,
     email,
     claims: { by: 'any-space', names, issuedAt: Math.floor(iat) - LEEWAY } as const,
+    owner: user,
+    issuedAt: Math.floor(iat),
     session: null,
     validUntil: Math.min((exp + LEEWAY) * 1000, now + cacheFor),
   })

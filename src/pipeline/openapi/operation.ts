@@ -48,6 +48,7 @@ export const CODE_GROUPS: readonly CodeGroup[] = [
       'api_key_revoked',
       'token_invalid',
       'token_expired',
+      'token_revoked',
       'token_not_yet_valid',
       'caller_blocked',
     ],

@@ -122,7 +122,9 @@ function principalOf(
   claims: SeatClaims,
 ): Principal {
   const session = method === 'bearer' ? SESSION.id : null
-  return { method, tenant: TENANT, user, email, claims, session, validUntil: null }
+  const owner = method === 'api-key' ? null : user
+  const subject = { tenant: TENANT, user, email, owner, issuedAt: Infinity }
+  return { method, ...subject, claims, session, validUntil: null }
 }
 
 function contextOf({ store, parts, process, announce }: AuthenticationOptions): SignIn {

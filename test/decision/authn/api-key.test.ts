@@ -49,6 +49,8 @@ t.test('an API key authenticates as its id, with its Seats by id', async (t) => 
     user: ID,
     email: null,
     claims: { by: 'id', seats: ['seat-1'] },
+    owner: null,
+    issuedAt: Infinity,
     session: null,
     validUntil: null,
   })

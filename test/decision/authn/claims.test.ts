@@ -100,6 +100,8 @@ t.test('claims of other kinds of token grant nothing', async (t) => {
     user: 'alice',
     email: 'alice@acme.example',
     claims: { by: 'name', entries: new Map(), issuedAt: claims.iat },
+    owner: 'alice',
+    issuedAt: claims.iat,
     session: null,
     validUntil: claims.exp * 1000,
   })

@@ -36,6 +36,11 @@ t.test('the session is live', async (t) => {
   t.match(await of(record()), { user: 'alice', session: SID, method: 'bearer' })
 })
 
+t.test('its session ends it, and not its iat', async (t) => {
+  for (const iat of [undefined, 1, claims.iat])
+    t.match(await of(record(), { iat }), { owner: 'alice', issuedAt: Infinity })
+})
+
 t.test('the session has ended', async (t) => {
   t.equal(await of(record({ endedAt: NOW - 1 })), 'token_invalid')
 })

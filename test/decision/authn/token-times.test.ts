@@ -85,6 +85,25 @@ t.test('issuedAt is the iat in whole seconds', async (t) => {
   t.match(await bearer(written('iat', '-0.5')), { claims: { issuedAt: -1 } })
 })
 
+t.test('what a revocation is compared with: the iat in whole seconds, whatever the leeway', async (t) => {
+  const issuedAt = async (literal: string, ms = 0) => {
+    const result = await bearer(written('iat', literal), leeway(ms))
+    return typeof result === 'string' ? result : result.issuedAt
+  }
+  for (const ms of [0, 500, 30_000, 3_600_000]) {
+    t.equal(await issuedAt(`${SECOND - 10}`, ms), SECOND - 10)
+    t.equal(
+      await issuedAt(`${SECOND - 10}.999`, ms),
+      SECOND - 10,
+      'a fraction of a second makes it no younger',
+    )
+    t.equal(await issuedAt('-0.5', ms), -1)
+    t.equal(await issuedAt('', ms), -Infinity, 'each revocation voids a token without iat')
+  }
+  t.equal(await issuedAt(`${SECOND + 30}.5`, 30_000), SECOND + 30, 'an issuer whose clock is ahead')
+  t.equal(await issuedAt(`${SECOND + 31}`, 30_000), 'token_not_yet_valid')
+})
+
 t.test('a bad signature is reported before the times', async (t) => {
   const expired = sign({ ...claims, exp: 1 }, { secret: secrets.globex })
   t.equal(await bearer(expired), 'token_invalid')

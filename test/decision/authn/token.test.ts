@@ -64,6 +64,8 @@ t.test('an issued token verifies with each algorithm', async (t) => {
         ]),
         issuedAt: SECOND,
       },
+      owner: 'alice',
+      issuedAt: SECOND,
       session: null,
       validUntil: (SECOND + own.token.lifetime / 1000) * 1000,
     })

@@ -13,8 +13,8 @@ function seat(name: string, spaces: readonly string[], permissions: readonly str
 }
 
 function caller(claims: SeatClaims): Principal {
-  const rest = { tenant: 'acme', user: 'alice', email: null, session: null, validUntil: null }
-  return { method: 'bearer', claims, ...rest }
+  const subject = { tenant: 'acme', user: 'alice', email: null, owner: 'alice', issuedAt: 10 }
+  return { method: 'bearer', ...subject, claims, session: null, validUntil: null }
 }
 
 function token(...entries: [string, ...string[]][]): Principal {
