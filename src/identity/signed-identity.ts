@@ -7,22 +7,15 @@
  * configuration.
  */
 
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  type KeyObject,
-  randomBytes,
-  sign,
-  type SignKeyObjectInput,
-} from 'node:crypto'
-import type { IdentityAlgorithm, IdentityConfig } from '../config/config.ts'
+import { randomBytes } from 'node:crypto'
+import type { IdentityConfig } from '../config/config.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { asciiBytes, detachedText, textBytes } from '../lib/heap-size.ts'
 import { LruBudget, LruMap } from '../lib/lru-maps.ts'
 import { Lookups } from '../model/cache-lookups.ts'
 import type { Decision } from '../model/decision.ts'
 import { needsPermission } from '../model/route.ts'
+import { SigningKeys } from './signing-keys.ts'
 
 /** The parts of a decision that claims are made of. */
 export type Identified = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
@@ -54,8 +47,7 @@ export class SignedIdentity {
   readonly keySet: string
   readonly #issuer: string
   readonly #lifetime: number
-  readonly #key: SignKeyObjectInput
-  readonly #hash: 'sha256' | null
+  readonly #keys: SigningKeys
   /** The encoded header of each JWT. */
   readonly #protected: string
   readonly #signed: LruMap<Signed>
@@ -67,18 +59,12 @@ export class SignedIdentity {
     config: IdentityConfig,
     { memory, lookups = new Lookups(), now = Date.now }: SignedIdentityOptions,
   ) {
-    const keys = config.keys.map((pem) => createPrivateKey(pem))
-    const jwks = keys.map((key) => publicJwk(createPublicKey(key), config.algorithm))
-    const [key] = keys
-    if (key === undefined) throw new Error('identity has no key')
+    this.#keys = new SigningKeys(config)
     this.header = config.header
-    this.keySet = JSON.stringify({ keys: jwks })
+    this.keySet = this.#keys.keySet
     this.#issuer = config.issuer
     this.#lifetime = config.lifetime
-    this.#key = { key, dsaEncoding: 'ieee-p1363' }
-    this.#hash = config.algorithm === 'ES256' ? 'sha256' : null
-    const header = { alg: config.algorithm, kid: jwks[0]?.kid, typ: 'seatgate+jwt' }
-    this.#protected = Buffer.from(JSON.stringify(header)).toString('base64url')
+    this.#protected = this.#keys.headerOf('seatgate+jwt')
     this.#signed = new LruMap(
       new LruBudget(memory),
       (_, claims, { line }) => SIGNED_BYTES + textBytes(claims) + asciiBytes(line.text),
@@ -125,29 +111,10 @@ export class SignedIdentity {
     const id = randomBytes(ID_BYTES).toString('base64url')
     // The claims are a JSON object with members.
     const payload = `${claims.slice(0, -1)},"iat":${issuedAt},"exp":${expiresAt},"jti":"${id}"}`
-    const text = `${this.#protected}.${Buffer.from(payload).toString('base64url')}`
-    // Of ES256: R and S (RFC 7518, section 3.4), of EdDSA: RFC 8037, section 3.1.
-    const signature = sign(this.#hash, Buffer.from(text, 'latin1'), this.#key).toString('base64url')
-    const line = new FieldLines(detachedText(`${this.header}: ${text}.${signature}\r\n`), null)
+    const token = this.#keys.sign(this.#protected, payload)
+    const line = new FieldLines(detachedText(`${this.header}: ${token}\r\n`), null)
     return { line, from: now, until: expiresAt * 1000 - this.#lifetime / 2 }
   }
-}
-
-/** The public half of a key (RFC 7517). */
-function publicJwk(key: KeyObject, algorithm: IdentityAlgorithm) {
-  const { crv, x, y } = key.export({ format: 'jwk' })
-  if (crv === undefined || x === undefined) throw new Error(`the key is not one for ${algorithm}`)
-  const members = y === undefined ? { crv, kty: 'OKP', x } : { crv, kty: 'EC', x, y }
-  return { ...members, kid: thumbprint(members), alg: algorithm, use: 'sig' }
-}
-
-/**
- * RFC 7638, section 3.
- *
- * @param members the required ones, in the order of their names
- */
-function thumbprint(members: object): string {
-  return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
 }
 
 /**
