@@ -50,7 +50,7 @@ export interface Terminal {
   printError(text: string): void
   /** The whole standard input, which can be read once. */
   readInput(): Promise<Buffer>
-  /** The answer of the person at the terminal; null if there is none. */
+  /** The answer of the person at the terminal, '' after Ctrl-C or Ctrl-D; null if there is no person. */
   ask(question: string): Promise<string | null>
   /** Discards output that standard output has not taken by the end of the command: the process then ends. */
   abandonOutput(): void

@@ -28,6 +28,11 @@ async function answerTo(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return await lines.question(question)
+  } catch (cause) {
+    if (!(cause instanceof Error) || cause.name !== 'AbortError') throw cause
+    // Ctrl-C or Ctrl-D: the command says what it has not done.
+    process.stderr.write('\n')
+    return ''
   } finally {
     lines.close()
   }

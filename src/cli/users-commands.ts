@@ -2,14 +2,13 @@
 
 import { printable } from '../telemetry/readable.ts'
 import { JSON_OUTPUT } from './arguments.ts'
-import { CommandFailed, defineCommand, type Terminal } from './command.ts'
+import { CommandFailed, defineCommand } from './command.ts'
 import { quoted } from './near-names.ts'
 import { confirmChange, YES } from './remote/administration-prompt.ts'
 import { AuthorNames } from './remote/author-names.ts'
 import type { BlockView, UserView } from './remote/endpoint-answers.ts'
 import { READ, WRITTEN } from './remote/exits.ts'
-import { findBlock, findUser, idOf, blockedSuggestion, userSuggestion } from './remote/find.ts'
-import type { Gateway } from './remote/gateway-client.ts'
+import { findBlock, findSub, findUser, idOf, blockedSuggestion } from './remote/find.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
 import { printList, shortTime } from './remote/list-output.ts'
 import { momentOf } from './remote/moment.ts'
@@ -68,7 +67,7 @@ export const blockUser = defineCommand({
   run: async ({ values, positionals: [subOrAddress = ''] }, terminal) => {
     const until = values.until === undefined ? undefined : momentOf('--until', values.until)
     return withGateway(values, terminal, async (gateway) => {
-      const user = values.sub ? subOrAddress : await subOf(gateway, subOrAddress, terminal)
+      const user = values.sub ? subOrAddress : await findSub(gateway, subOrAddress, terminal)
       const body = { user, until, reason: values.reason }
       await confirmChange(gateway, { seats: {}, block: [user] }, values.yes, terminal)
       const { value } = await gateway.send<BlockView>('/v1/blocks', { method: 'POST', body })
@@ -77,19 +76,6 @@ export const blockUser = defineCommand({
     })
   },
 })
-
-/** The `sub` of a user. @throws CommandFailed for an unknown address, whose block would block no token */
-async function subOf(gateway: Gateway, subOrAddress: string, terminal: Terminal): Promise<string> {
-  const user = await findUser(gateway, subOrAddress)
-  if (user !== null) return user.sub
-  const near = await userSuggestion(gateway, subOrAddress)
-  if (subOrAddress.includes('@'))
-    throw new CommandFailed(
-      `no user with the address ${quoted(subOrAddress)} has signed in${near}: with --sub it is taken as a sub`,
-    )
-  terminal.printError(`note: no sign-in of ${quoted(subOrAddress)} is known${near}: it is taken as a sub`)
-  return subOrAddress
-}
 
 interface NamedBlock extends BlockView {
   readonly by: string

@@ -1,8 +1,9 @@
 /** Finds by name what the endpoints identify by id. */
 
+import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { printable } from '../../telemetry/readable.ts'
-import { CommandFailed } from '../command.ts'
+import { CommandFailed, type Terminal } from '../command.ts'
 import { suggestion, quoted } from '../near-names.ts'
 import type { Gateway } from './gateway-client.ts'
 import { GatewayRefusal } from './problem-text.ts'
@@ -55,6 +56,10 @@ async function* namesOfSeats(gateway: Gateway): AsyncGenerator<string> {
 
 /** Finds an API key. @param nameOrId a name or an id. Revoked keys are found by id only */
 export async function findKey(gateway: Gateway, nameOrId: string): Promise<ApiKeyView> {
+  // The message does not repeat the text, which is a credential.
+  const ofText = parseApiKey(nameOrId)
+  if (ofText !== null)
+    throw new CommandFailed(`this is the text of an API key: give its id, which is ${ofText.id}`)
   if (isUlid(nameOrId)) {
     const ofId = await gateway.get<ApiKeyView>(`/v1/api-keys/${nameOrId}`).catch((cause: unknown) => {
       if (cause instanceof GatewayRefusal && cause.problem.code === 'api_key_not_found') return null
@@ -101,13 +106,30 @@ export async function findUser(gateway: Gateway, subOrAddress: string): Promise<
   )
 }
 
+/**
+ * The `sub` of a user. An unknown one is taken with a note, because tokens from other issuers also have one.
+ *
+ * @throws CommandFailed for an unknown address, which no token has as its `sub`
+ */
+export async function findSub(gateway: Gateway, subOrAddress: string, terminal: Terminal): Promise<string> {
+  const user = await findUser(gateway, subOrAddress)
+  if (user !== null) return user.sub
+  const near = await userSuggestion(gateway, subOrAddress)
+  if (subOrAddress.includes('@'))
+    throw new CommandFailed(
+      `no user with the address ${quoted(subOrAddress)} has signed in${near}: with --sub it is taken as a sub`,
+    )
+  terminal.printError(`note: no sign-in of ${quoted(subOrAddress)} is known${near}: it is taken as a sub`)
+  return subOrAddress
+}
+
 /** All users that the API key may see. */
 async function* everyUser(gateway: Gateway): AsyncGenerator<UserView> {
   for await (const page of gateway.pages<UserView>('/v1/users', ({ sub }) => sub)) yield* page
 }
 
 /** A suggestion for a user without a known sign-in; see {@link suggestion}. */
-export function userSuggestion(gateway: Gateway, subOrAddress: string): Promise<string> {
+function userSuggestion(gateway: Gateway, subOrAddress: string): Promise<string> {
   return suggestion(subOrAddress, namesOfUsers(gateway, subOrAddress))
 }
 

@@ -77,3 +77,12 @@ t.test('keys create --out: a new file for its owner alone', async (t) => {
   const json = JSON.parse((await create('json.key', '--json')).out)
   t.match(json, { name: 'nightly', key_file: 'json.key', key: undefined })
 })
+
+t.test('the text of a key in place of its id: the id is named, the text is not', async (t) => {
+  const world = await startWorld(t)
+  const { run } = afar(t, world, world.keys['acme'] ?? '')
+  const { json } = await world.admin('POST', '/v1/api-keys', { name: 'leaked', seats: ['admin'] })
+  const ran = await run(['keys', 'revoke', json.key])
+  t.match(ran, { code: 1, out: '', err: `this is the text of an API key: give its id, which is ${json.id}` })
+  t.notMatch(ran.err, json.key)
+})
