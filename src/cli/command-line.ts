@@ -53,8 +53,12 @@ async function dispatchAction(
 ): Promise<number> {
   if (action !== undefined && Object.hasOwn(commands, `${group} ${action}`))
     return dispatchCommand(`${group} ${action}`, rest, terminal)
+  const isHelp = action === '--help' || action === '-h'
+  // `revoke --from` is the command of a group without an action.
+  if (action?.startsWith('-') === true && !isHelp && Object.hasOwn(commands, group))
+    return dispatchCommand(group, [action, ...rest], terminal)
   const overview = groupOverviewOf(group, groups[group] ?? '', await everyCommand())
-  if (action === '--help' || action === '-h') return printed(overview, terminal)
+  if (isHelp) return printed(overview, terminal)
   const fault =
     action === undefined
       ? 'an action is missing'

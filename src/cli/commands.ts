@@ -7,6 +7,7 @@ export const groups: Readonly<Record<string, string>> = {
   seats: 'Manages Seats through a gateway, one at a time or as files.',
   keys: 'Manages API keys through a gateway.',
   users: 'Lists, blocks and unblocks users through a gateway.',
+  receipt: 'Verifies or shows the signed receipt of a revocation.',
   audit: 'Lists, exports or verifies the audit, which records who changed what.',
 }
 
@@ -44,6 +45,8 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'users block': async () => (await import('./users-commands.ts')).blockUser,
   'users blocks': async () => (await import('./users-commands.ts')).listBlocks,
   'users unblock': async () => (await import('./users-commands.ts')).unblockUser,
+  'receipt verify': async () => (await import('./receipt/receipt-commands.ts')).verifyReceiptFile,
+  'receipt show': async () => (await import('./receipt/receipt-commands.ts')).showReceipt,
   'audit list': async () => (await import('./audit/audit-list.ts')).listAudit,
   'audit export': async () => (await import('./audit/audit-export.ts')).exportAudit,
   'audit verify': async () => (await import('./audit/audit-verify.ts')).verifyAudit,

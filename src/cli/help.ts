@@ -77,16 +77,19 @@ type Row = readonly [word: string, meaning: string]
 /** The rows for what follows `seatgate`. @param groups a group has one row, like its first command */
 export function commandRows(commands: readonly Command[], groups: Readonly<Record<string, string>>): Row[] {
   const rows = commands.map(({ name, summary }): Row => {
-    const [first = '', action] = name.split(' ')
-    return [first, action === undefined ? summary : (groups[first] ?? '')]
+    const [first = ''] = name.split(' ')
+    return [first, groups[first] ?? summary]
   })
   return [...new Map(rows)]
 }
 
-/** The rows for what follows the name of a group. */
+/** The rows for what follows the name of a group. A command without an action begins with its first option. */
 export function actionRows(group: string, commands: readonly Command[]): Row[] {
-  const own = commands.filter(({ name }) => name.startsWith(`${group} `))
-  return own.map(({ name, summary }) => [name.slice(group.length + 1), summary])
+  const own = commands.filter(({ name }) => name === group || name.startsWith(`${group} `))
+  return own.map(({ name, summary, options }) => [
+    name === group ? `--${Object.keys(options)[0]}` : name.slice(group.length + 1),
+    summary,
+  ])
 }
 
 export function overviewOf(commands: readonly Command[], groups: Readonly<Record<string, string>>): string {

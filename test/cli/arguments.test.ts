@@ -36,10 +36,9 @@ t.test('every command stands under its name', async (t) => {
 for (const command of every)
   t.test(command.name, async (t) => {
     for (const [name, option] of Object.entries<Option>(command.options)) {
-      t.match(
-        await refusalOf(command, [`--${name}x`]),
-        `unknown option --${name}x (did you mean "--${name}"?)`,
-      )
+      // With a letter at its end, --api-key would also be near to --api-keys.
+      const misspelt = `--x${name}`
+      t.match(await refusalOf(command, [misspelt]), `unknown option ${misspelt} (did you mean "--${name}"?)`)
       const wrong = option.value !== undefined ? [`--${name}`] : [`--${name}=yes`]
       t.match(await refusalOf(command, wrong), /argument/, wrong.join(' '))
       const value = option.value !== undefined ? '=a' : ''

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import type { Test } from 'tap'
 import { CONFIG, folderWith, MAIN, outcomeOf, type Ran, ROUTES, SECRET } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
+import { signing } from './receipt/made-receipts.ts'
 
 /** A path that has no place on a line of 80 columns: lines with it may be longer. */
 export const LONG = `/v1/${'long-segment/'.repeat(8)}end`
@@ -117,6 +118,16 @@ export const ROWS: Readonly<Record<string, Row>> = {
     withoutStore: 1,
     wrong: ['audit verify acme', 'audit verify --tenant acme --head 1'],
   },
+  'receipt verify': {
+    works: ['receipt verify a.receipt --jwks keys.json'],
+    broken: null,
+    wrong: ['receipt verify a.receipt', 'receipt verify --jwks keys.json'],
+  },
+  'receipt show': {
+    works: ['receipt show a.receipt'],
+    broken: null,
+    wrong: ['receipt show', 'receipt show a b'],
+  },
   import: {
     works: ['import openapi api.json --upstream trainings --out new.yaml'],
     broken: null,
@@ -161,7 +172,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
 
 /** They talk to a gateway: `every-remote-command.slow.test.ts` has their rows. */
 export function isRemote(name: string): boolean {
-  return /^(?:(?:seats|keys|users) |verify$|decisions$)/.test(name)
+  return /^(?:(?:seats|keys|users|revoke) |verify$|decisions$)/.test(name)
 }
 
 const POLICY = `tenant: acme
@@ -191,7 +202,11 @@ const LOGGED = {
   msg: 'request',
 }
 
+const { jwks, receipt } = signing()
+
 export const FILES = {
+  'a.receipt': receipt(),
+  'keys.json': jwks,
   'gateway.config.yaml': CONFIG,
   'routes/a.yaml': `${ROUTES}  GET ${LONG}: trainings:long\n`,
   'old/gateway.config.yaml': CONFIG,

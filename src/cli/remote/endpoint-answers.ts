@@ -53,3 +53,31 @@ export interface FleetAnswer {
     readonly effective_ms: number | null
   }[]
 }
+
+/** The subject of a revocation, as it is sent; exactly one member. */
+import type { RevocationSubject } from '../../../seats-admin/model/revocation.ts'
+
+export interface RevocationView {
+  readonly id: string | null
+  readonly seq: number | null
+  readonly at: string
+  readonly subject: RevocationSubject
+  readonly what: 'existing' | 'all'
+  readonly until?: string
+  readonly reason: string | null
+  readonly state: 'closed' | 'partial'
+  readonly ended: Readonly<
+    Record<'sessions' | 'api_keys' | 'websockets' | 'streams' | 'requests', number | null>
+  >
+  readonly instances: readonly {
+    readonly id: string
+    readonly name: string
+    readonly how: 'acknowledged' | 'lease_ended' | null
+    readonly ms: number | null
+    readonly cut: number | null
+  }[]
+  readonly kept?: readonly { readonly api_key: string }[]
+  readonly not_covered: readonly { readonly what: string; readonly until?: string }[]
+  readonly receipt: string | null
+  readonly warnings?: readonly Warning[]
+}
