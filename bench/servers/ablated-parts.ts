@@ -17,8 +17,8 @@ type Part = (presence: Presence) => void
 export const PARTS: ReadonlyMap<string, Part> = new Map([
   // The newest decisions and the uses of routes, which the console shows.
   ['records', leaveOutRecords],
-  // The question whether a user is blocked.
-  ['blocks', leaveOutBlocks],
+  // The question whether a caller is blocked, or its credential void.
+  ['blocks', leaveOutRestrictions],
   // These are off by default.
   ['rate-limit', leaveOutRateLimits],
   ['rate-limits', leaveOutRateLimits],
@@ -34,10 +34,10 @@ function leaveOutRecords(presence: Presence): void {
   }
 }
 
-function leaveOutBlocks(presence: Presence): void {
-  const { isBlocked } = SeatMemory.prototype
-  SeatMemory.prototype.isBlocked = function (...args) {
-    return presence.isWhole && isBlocked.apply(this, args)
+function leaveOutRestrictions(presence: Presence): void {
+  const { restriction } = SeatMemory.prototype
+  SeatMemory.prototype.restriction = function (...args) {
+    return presence.isWhole ? restriction.apply(this, args) : null
   }
 }
 

@@ -51,6 +51,21 @@ export interface RevocationNotice {
   readonly count?: true
   /** With `count`: the ids of the API keys that a revocation would revoke. */
   readonly keys?: readonly string[]
+  /** More sessions of the tenant have ended than have a change of their own in the commit. */
+  readonly unlisted?: true
+}
+
+const SUBJECTS: readonly string[] = ['user', 'api_key', 'session', 'issuer', 'tenant']
+
+/** The notice of a change; null for any other text, as a newer version may write it. */
+export function noticeOf(key: string): RevocationNotice | null {
+  try {
+    const notice: RevocationNotice = JSON.parse(key)
+    const [kind = '', ...others] = Object.keys(notice.subject)
+    return SUBJECTS.includes(kind) && others.length === 0 ? notice : null
+  } catch {
+    return null
+  }
 }
 
 /** What is open at one instance: a stream is a response that has begun and is no WebSocket. */

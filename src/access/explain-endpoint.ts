@@ -24,6 +24,7 @@ import { decideOnOneState } from '../decision/seats/decision-reads.ts'
 import type { Decision, Evaluation, Trace } from '../model/decision.ts'
 import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
+import { isIssuerUser } from '../model/issuer-user.ts'
 import { takesTenant } from '../model/route.ts'
 import type { Principal } from '../model/principal.ts'
 import { explainedRecord } from './explained-record.ts'
@@ -119,12 +120,12 @@ export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
       const explaining = deps.explaining()
       const result = await explained({ ...request, user }, { tenant, scope }, explaining, deps)
       if (isRefusal(result)) return result
-      const { missing } = result
+      const { missing, voided } = result
       const { decision } = result.evaluation
       const signedIdentity = signedIdentityOf(explaining.identity, decision) ?? undefined
       const caller = { by: byOf(request), known: missing === null ? null : missing === '' }
       const shown = withoutOthers(decision, tenant)
-      const reason = missing ? `${shown.reason} ${missing}` : shown.reason
+      const reason = [shown.reason, missing, voided].filter(Boolean).join(' ')
       return { status: 200, body: await recordOf({ ...shown, reason }, { caller, signedIdentity }) }
     },
   })
@@ -147,7 +148,7 @@ async function explained(
   { tenant: id, scope }: { readonly tenant: string; readonly scope: Scope },
   { engine: parts, tenants, refusalOf }: Explaining,
   deps: ExplainDeps,
-): Promise<{ evaluation: Evaluation; missing: Missing } | AdminRefusal> {
+): Promise<{ evaluation: Evaluation; missing: Missing; voided: string } | AdminRefusal> {
   const { method, path, host = null, space = null } = question
   // The bytes on the wire: UTF-8, one character a byte.
   const target = Buffer.from(path, 'utf8').toString('latin1')
@@ -155,12 +156,15 @@ async function explained(
   const request = madeUpRequest({ method, target, host }, lines)
   const refusal = refusalOf({ method, target, host })
   if (refusal !== null)
-    return { evaluation: unreadableEvaluation({ ...request, target: path }, refusal), missing: null }
+    return {
+      evaluation: unreadableEvaluation({ ...request, target: path }, refusal),
+      ...{ missing: null, voided: '' },
+    }
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)
   let isTooLarge = false
-  let isBlockable = false
   let missing: Missing = null
+  let voided = ''
   let signedIn: User | null = null
   // The engine sees the caller, and no more of the tenant than the asker may see.
   const engine = new DecisionEngine({
@@ -168,7 +172,6 @@ async function explained(
     authenticator: {
       async authenticate(_credentials, trace) {
         const identity = await explainedCaller(question, { tenant, scope }, deps, trace)
-        isBlockable = identity.canBeBlocked
         missing = identity.missing
         signedIn = identity.signedIn
         isTooLarge = identity.isTooLarge
@@ -176,18 +179,29 @@ async function explained(
       },
     },
     seats: scope.admin ? parts.seats : seatsOfSpace(parts.seats, scope.space),
-    blocks: { isBlocked: (...user) => isBlockable && parts.blocks.isBlocked(...user) },
     fewSeats: Infinity,
   })
   const evaluation = await decideOnOneState(parts.seats.received, async (reads) => {
     const made = await engine.evaluate(request, true)
+    voided = await voidedTokens(made.decision, parts, reads)
     // A sign-in during the decision is no change of the feed.
     if (question.user != null && !hasSameSeats(signedIn, await readUser(question.user, id, scope, deps)))
       reads.outdated()
     return made
   })
   if (isTooLarge) return tooManyEntries(question)
-  return { evaluation: await engine.nameSpaces(evaluation, SPACES_PATIENCE), missing }
+  return { evaluation: await engine.nameSpaces(evaluation, SPACES_PATIENCE), missing, voided }
+}
+
+/** Which tokens of the user are void, as a sentence; '': none. The decision is that on a token of now. */
+async function voidedTokens(
+  { principal }: Decision,
+  { restrictions }: Explaining['engine'],
+  trace: Trace,
+): Promise<string> {
+  if (principal === null || principal.method === 'api-key') return ''
+  const refusal = await restrictions.restriction({ ...principal, issuedAt: -Infinity }, trace)
+  return refusal?.code === 'token_revoked' ? refusal.detail : ''
 }
 
 function tooManyEntries({ user }: ExplainRequest): AdminRefusal {
@@ -222,7 +236,7 @@ function hasSameSeats(one: User | null, other: User | null): boolean {
  *
  * @param asker outside the admin space, only Seats of its space are known, and the users and keys that hold
  *   one
- * @returns the caller, and whether blocks apply: only to a user that the asker may see
+ * @returns the caller. It has an owner, and so restrictions, only if the asker may see the user.
  */
 async function explainedCaller(
   { seats = null, user = null, api_key: key = null, space = null }: ExplainRequest,
@@ -230,7 +244,7 @@ async function explainedCaller(
   deps: ExplainDeps,
   trace: Trace,
 ): Promise<ExplainedCaller> {
-  const ofNoUser = { canBeBlocked: false, signedIn: null, isTooLarge: false, missing: '' }
+  const ofNoUser = { signedIn: null, isTooLarge: false, missing: '' }
   if (key !== null) {
     const caller = await keyOf(key, tenant.id, scope, deps, trace)
     return { caller, ...ofNoUser, missing: caller === invalidKey ? NO_KEY : '' }
@@ -263,23 +277,22 @@ async function explainedCaller(
   const { leeway, lifetime } = tenant.token
   // The principal is like the one of a token that sign-in mints now.
   const caller: Principal = {
-    method: 'bearer',
+    method: user !== null && isIssuerUser(user) ? 'issuer' : 'bearer',
     tenant: tenant.id,
     user: user ?? 'explain',
     email: isKnown ? (record?.email ?? null) : null,
     claims: { by: 'name', entries, issuedAt: Math.floor(Math.floor(now / 1000) - leeway / 1000) },
-    owner: user,
+    owner: isKnown ? user : null,
     issuedAt: Infinity,
     session: null,
     validUntil: now + lifetime,
   }
   const missing = user === null ? seatsMissing(without) : record !== null && isKnown ? '' : NO_SIGN_IN
-  return { caller, canBeBlocked: user !== null && isKnown, signedIn: record, isTooLarge: false, missing }
+  return { caller, signedIn: record, isTooLarge: false, missing }
 }
 
 interface ExplainedCaller {
   readonly caller: Principal | Refusal
-  readonly canBeBlocked: boolean
   readonly signedIn: User | null
   readonly isTooLarge: boolean
   readonly missing: string

@@ -38,7 +38,7 @@ export class OfflineEngine {
       table: tables.table,
       authenticator: { authenticate: () => this.#caller },
       seats,
-      blocks: { isBlocked: () => false },
+      restrictions: { restriction: () => null },
       lease: { live: () => true, renewed: async () => {} },
       targetBytes,
       exceptions: (route) => exceptionsOf(tables.upstreams, route),

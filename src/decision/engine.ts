@@ -29,6 +29,7 @@ import { grantedIn } from './seats/granted-in.ts'
 import { decideOnOneState } from './seats/decision-reads.ts'
 import { heldPermissions, type WholeSeats } from './seats/held-permissions.ts'
 import type { ReceivedChanges } from './seats/received-changes.ts'
+import type { RestrictionLookup } from './seats/restrictions.ts'
 
 export interface RequestAuthenticator {
   authenticate(
@@ -50,16 +51,11 @@ export interface MemoryLease {
   renewed(): Promise<void>
 }
 
-/** Synchronous while memory has the blocks of the tenant. Rejects if the store can't be asked. */
-export interface BlockedUsers {
-  isBlocked(tenant: string, user: string, trace: Trace): boolean | Promise<boolean>
-}
-
 export interface DecisionEngineOptions {
   readonly table: RouteTable
   readonly authenticator: RequestAuthenticator
   readonly seats: SeatLookup & WholeSeats & { readonly received: ReceivedChanges }
-  readonly blocks: BlockedUsers
+  readonly restrictions: RestrictionLookup
   readonly lease: MemoryLease
   readonly lookups?: CacheLookups
   /** The authorization of a caller with more Seats than this for a space is cached. */
@@ -86,7 +82,6 @@ const noRouteAt = (where: string) =>
   new Refusal('route_not_found', `No entry of the route table matches this path${where}.`)
 const noRoute = noRouteAt('')
 const repeatedOrigin = new Refusal('request_malformed', 'The Origin header is sent more than once.')
-const blocked = new Refusal('caller_blocked', 'An administrator of the tenant has blocked this user.')
 const otherTenant = new Refusal(
   'tenant_mismatch',
   'The credential is of another tenant than the one that this route is for.',
@@ -254,20 +249,29 @@ export class DecisionEngine {
     caller: Principal | Refusal,
     space: string | Refusal,
   ): Evaluation | Promise<Evaluation> {
-    const { requirement } = route
     draft.endStage('authenticate')
     draft.caller = caller
     if (caller instanceof Refusal) return refused(draft, caller)
     draft.principal = caller
+    const restriction = this.#parts.restrictions.restriction(caller, draft.reads)
+    if (restriction instanceof Promise)
+      return restriction.then((late) => this.#enter(draft, route, caller, space, late))
+    return this.#enter(draft, route, caller, space, restriction)
+  }
+
+  /** @param restriction null: the caller is not restricted */
+  #enter(
+    draft: Draft,
+    route: Route,
+    caller: Principal,
+    space: string | Refusal,
+    restriction: Refusal | null,
+  ): Evaluation | Promise<Evaluation> {
+    // A void credential is no credential, on whatever route.
+    if (restriction?.code === 'token_revoked') return refusedIn(draft, space, restriction)
     if (!takesTenant(route, caller.tenant)) return refusedIn(draft, space, otherTenant)
-    // An API key is revoked instead.
-    if (caller.method === 'api-key') return this.#authorize(draft, requirement, caller, space)
-    const isBlocked = this.#parts.blocks.isBlocked(caller.tenant, caller.user, draft.reads)
-    if (isBlocked instanceof Promise)
-      return isBlocked.then((it) =>
-        it ? refusedIn(draft, space, blocked) : this.#authorize(draft, requirement, caller, space),
-      )
-    return isBlocked ? refusedIn(draft, space, blocked) : this.#authorize(draft, requirement, caller, space)
+    if (restriction !== null) return refusedIn(draft, space, restriction)
+    return this.#authorize(draft, route.requirement, caller, space)
   }
 
   #authorize(

@@ -119,7 +119,7 @@ function authzenConfig(
   const parts = {
     table: authzenTable({ store, memory, lease, tables, tenants, url, now: Date.now }),
     seats: memory,
-    blocks: memory,
+    restrictions: memory,
     lease,
     targetBytes: limits.targetBytes,
     config: config.hash,

@@ -130,6 +130,15 @@ export class LruMap<V, K extends Key = string> {
     entry.remove()
   }
 
+  /** Deletes the entries of an owner. */
+  deleteAll(owner: string): void {
+    const ofOwner = this.#entries.get(owner)
+    if (ofOwner === undefined) return
+    for (const entry of ofOwner.values()) entry.remove()
+    this.#entries.delete(owner)
+    this.#size -= ofOwner.size
+  }
+
   clear(): void {
     for (const ofOwner of this.#entries.values()) for (const entry of ofOwner.values()) entry.remove()
     this.#entries.clear()

@@ -11,6 +11,11 @@ export function issuerUser(issuer: string, name: string): string {
   return `${issuer}|${name}`
 }
 
+/** The issuer of a user that {@link issuerUser} names; the name may have a `|`. */
+export function issuerOf(user: string): string {
+  return user.slice(0, user.indexOf('|'))
+}
+
 /**
  * Whether it is a user of an issuer that a configuration can have: the part before the first `|` is a URL
  * without a query.

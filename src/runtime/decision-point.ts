@@ -148,7 +148,7 @@ export class DecisionPoint {
       table,
       authenticator: this.#authenticator(config, signIn, otherIssuer),
       seats: this.memory,
-      blocks: this.memory,
+      restrictions: this.memory,
       lease: this.lease,
       methods: methodsOf(config),
       targetBytes: config.limits.targetBytes,

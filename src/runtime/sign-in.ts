@@ -50,7 +50,8 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     isBlocked: async (tenant, sub) => {
       // The endpoints of sign-in are public: no decision has looked at the lease.
       if (!lease.live()) await lease.renewed()
-      return memory.isBlocked(tenant, sub)
+      const signedInNow = { method: 'session', tenant, owner: sub, issuedAt: Infinity } as const
+      return (await memory.restriction(signedInNow)) !== null
     },
     mint: (tenant, subject, now, lifetime) => mintToken(tenantOf(config, tenant), subject, now, lifetime),
     announce,

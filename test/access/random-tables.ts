@@ -58,7 +58,7 @@ export function oracle(tables: Tables): (method: string, path: string, host?: st
     table: tables.table,
     authenticator: { authenticate: () => noCredential },
     seats: unused,
-    blocks: { isBlocked: () => false },
+    restrictions: { restriction: () => null },
     lease: { live: () => true, renewed: () => Promise.reject(new Error('not asked')) },
     targetBytes: 8192,
     exceptions: (route) => exceptionsOf(tables.upstreams, route),

@@ -11,7 +11,7 @@ import { mapSeats } from '../../src/oidc/tokens/seat-mapping.ts'
 import { SeatMemory } from '../../src/decision/seats/memory.ts'
 import { seatsByName } from '../../src/runtime/sign-in.ts'
 import { open, temporaryFolder } from '../seats-admin/store/sqlite/support.ts'
-import { NO_BLOCKS } from '../decision/seats/no-blocks.ts'
+import { NO_RESTRICTIONS } from '../decision/seats/no-restrictions.ts'
 
 const SIGN_INS = 12
 /** Concurrent reads for sign-in, of one tenant and in total. */
@@ -52,7 +52,7 @@ async function given(t: Test) {
   }
   const memory = new SeatMemory(
     source,
-    { ...NO_BLOCKS, readSession: (of, id) => store.sessions.readSession(of, id) },
+    { ...NO_RESTRICTIONS, readSession: (of, id) => store.sessions.readSession(of, id) },
     2 ** 24,
   )
   const seats = {

@@ -12,7 +12,7 @@ import { NO_EXCEPTIONS } from '../../src/decision/router/pattern.ts'
 import { compileTable } from '../../src/decision/router/table.ts'
 import { SeatMemory } from '../../src/decision/seats/memory.ts'
 import { collected } from '../support/garbage.ts'
-import { NO_BLOCKS } from './seats/no-blocks.ts'
+import { NO_RESTRICTIONS } from './seats/no-restrictions.ts'
 
 const BYTES = 2 ** 20
 const NAMES = ['Viewer', 'Editor', 'Owner', 'Guest']
@@ -58,7 +58,7 @@ class World {
       seatById: (_tenant: string, id: string) => asOf(this.seats.get(id) ?? null),
       apiKeyById: () => asOf(null),
     }
-    const memory = new SeatMemory(source, { ...NO_BLOCKS, readSession: () => asOf(null) }, bytes)
+    const memory = new SeatMemory(source, { ...NO_RESTRICTIONS, readSession: () => asOf(null) }, bytes)
     this.memory = memory
     const count = () => {
       this.lookUpCount++
@@ -78,7 +78,7 @@ class World {
         wholeSeat: (...query) => memory.wholeSeat(...query),
       },
       fewSeats: 0,
-      blocks: memory,
+      restrictions: memory,
       lease: { live: () => true, renewed: async () => {} },
       targetBytes: 8000,
       exceptions: () => NO_EXCEPTIONS,

@@ -70,7 +70,7 @@ class World {
         seatById: () => null,
         wholeSeat: async () => null,
       },
-      blocks: { isBlocked: () => false },
+      restrictions: { restriction: () => null },
       lease: {
         live: () => this.isLive,
         renewed: async () => {

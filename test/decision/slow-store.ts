@@ -5,6 +5,8 @@
 
 import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
 import type { ChangeKind, NumberedChange } from '../../seats-admin/model/change.ts'
+import type { UserRestriction } from '../../seats-admin/model/revocation.ts'
+import type { SessionRecord } from '../../seats-admin/model/session-record.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../../src/decision/engine.ts'
 import { NO_EXCEPTIONS } from '../../src/decision/router/pattern.ts'
 import { compileTable } from '../../src/decision/router/table.ts'
@@ -22,6 +24,13 @@ export class SlowStore {
   /** Name, which is the id as well → permissions, in the space s1. */
   readonly seats = new Map<string, string[]>()
   readonly blocked = new Set<string>()
+  /** User → cutoff, in whole seconds since the epoch. */
+  readonly cutoffs = new Map<string, number>()
+  /** The cutoff of the tenant. */
+  tenantCutoff: number | null = null
+  /** Whether there are too many restricted users to be read as a whole. */
+  hasMany = false
+  readonly sessions = new Map<string, SessionRecord>()
   readonly keys = new Map<string, StoredApiKey>()
   readonly memory: SeatMemory
   /** Reads that were sent, in order. */
@@ -48,12 +57,18 @@ export class SlowStore {
       apiKeyById: (_tenant: string, id: string) => this.#answer(`key ${id}`, () => this.keys.get(id) ?? null),
     }
     const direct = {
-      readSession: (_tenant: string, id: string) => this.#answer(`session ${id}`, () => null),
-      blocks: () => {
-        const blocks = () => [...this.blocked].map((user) => ({ user, until: null }))
-        return this.#answer('blocks', () => ({ now: Date.now(), blocks: blocks() }))
-      },
-      userBlock: () => Promise.reject(new Error('the list is whole')),
+      readSession: (_tenant: string, id: string) =>
+        this.#answer(`session ${id}`, () => this.sessions.get(id) ?? null),
+      restrictions: () =>
+        this.#answer('restrictions', () => ({
+          ...{ now: Date.now(), issuers: {}, tenant: this.tenantCutoff },
+          users: this.hasMany ? null : [...this.#restricted()],
+        })),
+      userRestriction: (_tenant: string, user: string) =>
+        this.#answer(`restriction of ${user}`, () => ({
+          now: Date.now(),
+          restriction: this.#restricted().find((each) => each.user === user) ?? null,
+        })),
     }
     const received = new ReceivedChanges(async () => {
       this.readings++
@@ -61,6 +76,15 @@ export class SlowStore {
     })
     received.readTo(1, true)
     this.memory = new SeatMemory(source, direct, 2 ** 20, { received })
+  }
+
+  *#restricted(): Generator<UserRestriction> {
+    for (const user of this.blocked.union(new Set(this.cutoffs.keys())))
+      yield {
+        user,
+        block: this.blocked.has(user) ? { until: null } : null,
+        cutoff: this.cutoffs.get(user) ?? null,
+      }
   }
 
   async #answer<V>(what: string, value: () => V) {
@@ -126,7 +150,7 @@ export class SlowStore {
     return {
       table,
       seats: this.memory,
-      blocks: this.memory,
+      restrictions: this.memory,
       lease: LEASED,
       targetBytes: 8192,
       exceptions: () => NO_EXCEPTIONS,

@@ -116,14 +116,14 @@ function refusalOf({ tenant, id, expiresAt, revokedAt }: StoredApiKey, now: numb
   return revokedAt === null ? null : revoked.of(caller)
 }
 
-function principalOf({ tenant, id, seatIds, expiresAt }: StoredApiKey): Principal {
+function principalOf({ tenant, id, seatIds, owner, expiresAt }: StoredApiKey): Principal {
   return Object.freeze({
     method: 'api-key',
     tenant,
     user: id,
     email: null,
     claims: Object.freeze({ by: 'id' as const, seats: seatIds }),
-    owner: null,
+    owner,
     issuedAt: Infinity,
     session: null,
     validUntil: expiresAt,

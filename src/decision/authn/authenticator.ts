@@ -12,6 +12,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { BrowserContext, Credentials } from '../../model/authorization-request.ts'
 import type { RecordLookup, Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
+import { sessionRevoked } from '../../model/revoked.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key-authentication.ts'
 import { BearerTokens, isBearer, type OtherIssuer } from './bearer.ts'
 import type { KeyUses } from './key-uses.ts'
@@ -144,5 +145,6 @@ function requireLiveSession(
 }
 
 function ofSession(caller: Principal, record: SessionRecord | null): Caller {
-  return record === null || record.endedAt !== null ? ended.of(caller) : caller
+  if (record?.endedAt === null) return caller
+  return (record?.revoked === true ? sessionRevoked : ended).of(caller)
 }

@@ -7,26 +7,40 @@ import { CacheLookups } from '../../model/cache-lookups.ts'
 import type { NumberedChange, Position } from '../../../seats-admin/model/change.ts'
 import { performance } from 'node:perf_hooks'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { GrantReading, Named, SpacesReading } from '../../../seats-admin/model/readings.ts'
+import {
+  noticeOf,
+  type RestrictionsReading,
+  type RevocationNotice,
+  type UserRestrictionReading,
+} from '../../../seats-admin/model/revocation.ts'
 import type { SeatLists } from '../../../seats-admin/model/seat.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
-import {
-  authorizationBytes,
-  listBytes,
-  MAP_BYTES,
-  OBJECT_BYTES,
-  SET_ENTRY_BYTES,
-  textBytes,
-  textsBytes,
-} from '../../lib/heap-size.ts'
 import { entryBytes, LruBudget, LruMap } from '../../lib/lru-maps.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/decision-seat.ts'
+import type { Refusal } from '../../model/errors.ts'
+import {
+  compileKey,
+  compileSeat,
+  compileSession,
+  keyBytes,
+  seatBytes,
+  sessionBytes,
+} from './compiled-records.ts'
 import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
-import { BLOCK_END_BYTES, blockEndOf, blockListBytes, blockListOf, Blocks, monotonic } from './blocks.ts'
 import { ReceivedChanges } from './received-changes.ts'
+import {
+  monotonic,
+  type Restrictable,
+  type RestrictionLookup,
+  Restrictions,
+  tenantLimits,
+  tenantLimitsBytes,
+  USER_LIMITS_BYTES,
+  userLimits,
+} from './restrictions.ts'
 
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
@@ -42,12 +56,12 @@ export interface SeatSource {
 
 /**
  * Read from the store directly. Each session belongs to one browser, so a shared cache would rarely hit; the
- * blocks of a tenant are read once and kept.
+ * restrictions of a tenant are read once and kept.
  */
 export interface DirectSource {
   readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>
-  blocks(tenant: string): Promise<AsOf<BlocksReading>>
-  userBlock(tenant: string, user: string): Promise<AsOf<UserBlockReading>>
+  restrictions(tenant: string): Promise<AsOf<RestrictionsReading>>
+  userRestriction(tenant: string, user: string): Promise<AsOf<UserRestrictionReading>>
 }
 
 /** @param store the store of a gateway */
@@ -56,8 +70,8 @@ export function directSource(
 ): DirectSource {
   return {
     readSession: (tenant, id) => store.sessions.readSession(tenant, id),
-    blocks: (tenant) => store.blocks(tenant),
-    userBlock: (tenant, user) => store.userBlock(tenant, user),
+    restrictions: (tenant) => store.restrictions(tenant),
+    userRestriction: (tenant, user) => store.userRestriction(tenant, user),
   }
 }
 
@@ -80,7 +94,7 @@ interface SeatMemoryOptions {
   readonly received?: ReceivedChanges
 }
 
-export class SeatMemory {
+export class SeatMemory implements RestrictionLookup {
   readonly received: ReceivedChanges
   readonly #budget = new LruBudget(0)
   /**
@@ -92,7 +106,7 @@ export class SeatMemory {
   readonly #seats: ReadThrough<Seat | null, SeatQuestion>
   readonly #keys: ReadThrough<StoredApiKey | null>
   readonly #sessions: ReadThrough<SessionRecord | null>
-  readonly #blocks: Blocks
+  readonly #restrictions: Restrictions
   readonly #reads = new FairReads(READS)
   /** A queue of its own: requests with invented keys and sessions must not delay reads of Seats. */
   readonly #credentialReads = new FairReads(READS)
@@ -113,7 +127,7 @@ export class SeatMemory {
       load: loader(
         this.#reads,
         (tenant, name, question) => source.grantByName(tenant, name, question),
-        ({ seat, givenUpAt }) => ({ seat: compile(seat), givenUpAt }),
+        ({ seat, givenUpAt }) => ({ seat: compileSeat(seat), givenUpAt }),
       ),
       cache: this.#map(this.#budget, ({ seat }) => seatBytes(seat)),
       isWhole: ({ seat }) => seat === null || seat.complete,
@@ -122,7 +136,11 @@ export class SeatMemory {
     this.#seats = new ReadThrough<Seat | null, SeatQuestion>({
       kind: 'seat',
       received,
-      load: loader(this.#reads, (tenant, id, question) => source.grantById(tenant, id, question), compile),
+      load: loader(
+        this.#reads,
+        (tenant, id, question) => source.grantById(tenant, id, question),
+        compileSeat,
+      ),
       cache: this.#map(this.#budget, seatBytes),
       isWhole: (seat) => seat === null || seat.complete,
       lookups: lookups.seats,
@@ -141,7 +159,7 @@ export class SeatMemory {
       ...this.#maps(sessionBytes),
       lookups: lookups.sessions,
     })
-    this.#blocks = new Blocks({
+    this.#restrictions = new Restrictions({
       now,
       wall,
       ofTenant: {
@@ -149,10 +167,10 @@ export class SeatMemory {
         received,
         load: loader(
           this.#credentialReads,
-          (tenant) => direct.blocks(tenant),
-          (reading) => blockListOf(reading, now()),
+          (tenant) => direct.restrictions(tenant),
+          (reading) => tenantLimits(reading, now()),
         ),
-        cache: this.#map(this.#budget, blockListBytes),
+        cache: this.#map(this.#budget, tenantLimitsBytes),
         lookups: lookups.blocks,
       },
       ofUser: {
@@ -160,10 +178,10 @@ export class SeatMemory {
         received,
         load: loader(
           this.#credentialReads,
-          (tenant, user) => direct.userBlock(tenant, user),
-          (reading) => blockEndOf(reading, now()),
+          (tenant, user) => direct.userRestriction(tenant, user),
+          (reading) => userLimits(reading, now()),
         ),
-        ...this.#maps(() => BLOCK_END_BYTES),
+        ...this.#maps(() => USER_LIMITS_BYTES),
         lookups: lookups.blocks,
       },
     })
@@ -251,9 +269,8 @@ export class SeatMemory {
     return this.#sessions.getNow(tenant, id, WHOLE, trace)
   }
 
-  /** Whether the user is blocked now. */
-  isBlocked(tenant: string, user: string, trace?: Trace): boolean | Promise<boolean> {
-    return this.#blocks.isBlocked(tenant, user, trace)
+  restriction(caller: Restrictable, trace?: Trace): Refusal | null | Promise<Refusal | null> {
+    return this.#restrictions.restriction(caller, trace)
   }
 
   applyAnnouncement(changes: readonly SeatChange[]): void {
@@ -273,18 +290,39 @@ export class SeatMemory {
   }
 
   #forget({ tenant, kind, key, seq }: SeatChange): void {
+    if (kind === 'revocation') return this.#forgetVoided(tenant, noticeOf(key), seq)
     const id = kind === 'block' ? JSON.parse(key) : key
     if (kind === 'seat') this.#seats.invalidate(tenant, id, seq)
     else if (kind === 'seat-name') this.#names.invalidate(tenant, id, seq)
     else if (kind === 'api-key') this.#keys.invalidate(tenant, id, seq)
     else if (kind === 'session') this.#sessions.invalidate(tenant, id, seq)
-    else if (kind === 'block') this.#blocks.invalidate(tenant, id, seq)
-    else {
-      // A newer program wrote a kind that is unknown here: it may concern anything.
-      this.#forgetAll()
-      return this.received.allChanged(seq)
-    }
+    else if (kind === 'block') this.#restrictions.invalidate(tenant, id, seq)
+    else return this.#forgetUnknown(seq)
     this.received.changed(kind, tenant, id, seq)
+  }
+
+  /** @param notice null: of a form that is unknown here */
+  #forgetVoided(tenant: string, notice: RevocationNotice | null, seq: number): void {
+    if (notice === null) return this.#forgetUnknown(seq)
+    const { subject, count = false, unlisted = false } = notice
+    // An API key and a session have a change of their own.
+    if (count || 'api_key' in subject || 'session' in subject) return this.received.unchanged(seq)
+    if ('user' in subject) {
+      this.#restrictions.invalidate(tenant, subject.user, seq)
+      this.received.changed('block', tenant, subject.user, seq)
+    } else {
+      this.#restrictions.invalidateTenant(tenant, seq)
+      this.received.changedWide('block', tenant, seq)
+    }
+    if (!unlisted && !('tenant' in subject)) return
+    this.#sessions.invalidateTenant(tenant, seq)
+    this.received.changedWide('session', tenant, seq)
+  }
+
+  /** A newer program wrote a change that is unknown here: it may concern anything. */
+  #forgetUnknown(seq: number): void {
+    this.#forgetAll()
+    this.received.allChanged(seq)
   }
 
   #forgetAll(): void {
@@ -292,7 +330,7 @@ export class SeatMemory {
     this.#seats.clear()
     this.#keys.clear()
     this.#sessions.clear()
-    this.#blocks.clear()
+    this.#restrictions.clear()
   }
 
   /** Cached entries by kind, for metrics. */
@@ -302,7 +340,7 @@ export class SeatMemory {
       seats: this.#seats.size,
       keys: this.#keys.size,
       sessions: this.#sessions.size,
-      blocks: this.#blocks.size,
+      blocks: this.#restrictions.size,
     }
   }
 }
@@ -322,75 +360,3 @@ function loader<R, V, Q>(
       return { ...asOf, value: compiled(value) }
     })
 }
-
-/** Members one by one: a copy by spread takes more memory (`test/decision/seats/heap-size.slow.test.ts`). */
-function compile(row: GrantReading | null): Seat | null {
-  if (row === null) return null
-  return Object.freeze({
-    id: row.id,
-    name: row.name,
-    complete: row.complete,
-    spaces: new Set(row.spaces),
-    permissions: new Set(row.permissions),
-  })
-}
-
-/** A copy: a driver's buffer may be a slice of a 64 KiB block, which it would retain. */
-function copied(hash: Uint8Array): Uint8Array {
-  return Uint8Array.from(hash)
-}
-
-function compileSession(row: SessionRecord | null): SessionRecord | null {
-  if (row === null) return null
-  const { cookieHash } = row
-  // The tokens of a refresh family have their own entries.
-  if (cookieHash === null) return Object.freeze({ ...row, hashPerm: [] })
-  return Object.freeze({ ...row, cookieHash: copied(cookieHash) })
-}
-
-function compileKey(row: StoredApiKey | null): StoredApiKey | null {
-  if (row === null) return null
-  return Object.freeze({
-    id: row.id,
-    tenant: row.tenant,
-    hash: copied(row.hash),
-    seatIds: row.seatIds,
-    expiresAt: row.expiresAt,
-    revokedAt: row.revokedAt,
-    owner: row.owner,
-  })
-}
-
-// Upper estimates of an entry's size in the heap, in bytes.
-
-function seatBytes(seat: Seat | null): number {
-  if (seat === null) return MISSING_SEAT
-  const { id, name, spaces, permissions } = seat
-  const sets = OBJECT_BYTES + 2 * MAP_BYTES + SET_ENTRY_BYTES * (spaces.size + permissions.size)
-  return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
-}
-
-function keyBytes({ id, tenant, seatIds, owner }: StoredApiKey): number {
-  // Three objects: authentication keeps the principal with its mark. And the names of its Seats, which cached
-  // authorizations hold.
-  const authorization = authorizationBytes(seatIds.length) + NAME * seatIds.length
-  const texts = textsBytes([id, tenant, owner ?? ''])
-  return 3 * OBJECT_BYTES + HASH + texts + listBytes(seatIds) + authorization
-}
-
-function sessionBytes(session: SessionRecord): number {
-  const { id, tenant, user, email, hashPerm } = session
-  const texts = textsBytes([id, tenant, user, email ?? ''])
-  // Twice: authentication splits the entries into spaces and names, and keeps both.
-  const entries = 2 * listBytes(hashPerm) + SPLIT_ENTRY * hashPerm.length
-  return 2 * OBJECT_BYTES + HASH + texts + entries + authorizationBytes(hashPerm.length)
-}
-
-/** The bytes of a name without a Seat. */
-const MISSING_SEAT = 50
-/** A name of 256 characters, two code units each. */
-const NAME = 1048
-/** 32 bytes in an array of their own. */
-const HASH = 250
-/** A space with its list of names. */
-const SPLIT_ENTRY = 250

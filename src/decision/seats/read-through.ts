@@ -145,6 +145,15 @@ export class ReadThrough<V, Q extends Question = Question> {
     for (const read of this.#reads.get(keyOf(tenant, id).text) ?? []) read.minSeq = Math.max(read.minSeq, seq)
   }
 
+  /** Forgets the values of a tenant. A result in flight counts only if its state includes change `seq`. */
+  invalidateTenant(tenant: string, seq: number): void {
+    this.#cached.deleteAll(tenant)
+    this.#missing.deleteAll(tenant)
+    const { text: prefix } = keyOf(tenant, '')
+    for (const [key, reads] of this.#reads)
+      if (key.startsWith(prefix)) for (const read of reads) read.minSeq = Math.max(read.minSeq, seq)
+  }
+
   /**
    * Forgets everything. Earlier numbers have no meaning then: another store may have taken the place of the
    * former.

@@ -56,6 +56,8 @@ export class ReceivedChanges {
   readonly #waits = new Set<Wait>()
   /** The changes since the oldest of them began, by key; null: those that may concern any. */
   readonly #arrived = new Map<string | null, ArrivedChange[]>()
+  /** Those of them that may concern any record of their kind, by tenant. */
+  readonly #arrivedWide = new Map<string, ArrivedChange[]>()
   /** The numbers of the oldest change that is kept, and of the next one that arrives. */
   #oldest = 0
   #next = 0
@@ -88,10 +90,21 @@ export class ReceivedChanges {
     return this.#next
   }
 
-  /** @param key the id of the record; of a block, the user */
+  /** @param key the id of the record; of a block or a revocation of a user, the user */
   changed(kind: ChangeKind, tenant: string, key: string, seq: number): void {
     this.#numbers.add(seq)
-    this.#arrive(key, kind, tenant, seq)
+    this.#arrive(this.#arrived, key, { kind, tenant, seq })
+  }
+
+  /** Any record of the kind may have changed in the tenant. */
+  changedWide(kind: ChangeKind, tenant: string, seq: number): void {
+    this.#numbers.add(seq)
+    this.#arrive(this.#arrivedWide, tenant, { kind, tenant, seq })
+  }
+
+  /** A change that concerns no record of memory. */
+  unchanged(seq: number): void {
+    this.#numbers.add(seq)
   }
 
   /**
@@ -101,15 +114,15 @@ export class ReceivedChanges {
    */
   allChanged(seq = Infinity): void {
     if (seq !== Infinity) this.#numbers.add(seq)
-    this.#arrive(null, null, '', seq)
+    this.#arrive(this.#arrived, null, { kind: null, tenant: '', seq })
   }
 
-  #arrive(key: string | null, kind: ChangeKind | null, tenant: string, seq: number): void {
+  #arrive<K>(arrived: Map<K, ArrivedChange[]>, key: K, change: Omit<ArrivedChange, 'at'>): void {
     if (this.#waits.size === 0) return
-    const change = { kind, tenant, seq, at: this.#next++ }
-    const same = this.#arrived.get(key)
-    if (same === undefined) this.#arrived.set(key, [change])
-    else same.push(change)
+    const numbered = { ...change, at: this.#next++ }
+    const same = arrived.get(key)
+    if (same === undefined) arrived.set(key, [numbered])
+    else same.push(numbered)
     if (this.#next - this.#oldest > MAX_ARRIVED) this.#forgetBefore(this.#next - MAX_ARRIVED / 2)
   }
 
@@ -150,8 +163,8 @@ export class ReceivedChanges {
   #hasChanged({ kind, tenant, key, asOf, since }: ReadRecord): boolean {
     const isLater = ({ seq, at }: ArrivedChange) => seq > asOf && at >= since
     if (this.#arrived.get(null)?.some(isLater) === true) return true
-    const same = this.#arrived.get(key)
-    return same?.some((it) => it.kind === kind && it.tenant === tenant && isLater(it)) === true
+    const isOfRecord = (it: ArrivedChange) => it.kind === kind && it.tenant === tenant && isLater(it)
+    return [this.#arrived.get(key), this.#arrivedWide.get(tenant)].some((all) => all?.some(isOfRecord))
   }
 
   /** The decision no longer waits. */
@@ -165,16 +178,20 @@ export class ReceivedChanges {
 
   #forgetBefore(oldest: number): void {
     this.#oldest = oldest
-    if (oldest === this.#next) return this.#arrived.clear()
-    for (const [key, changes] of this.#arrived) {
-      const rest = changes.filter(({ at }) => at >= oldest)
-      if (rest.length === 0) this.#arrived.delete(key)
-      else this.#arrived.set(key, rest)
-    }
+    forgetBefore(oldest, this.#arrived)
+    forgetBefore(oldest, this.#arrivedWide)
   }
 
   /** Decisions that wait. */
   get waiting(): number {
     return this.#waits.size
+  }
+}
+
+function forgetBefore<K>(oldest: number, arrived: Map<K, ArrivedChange[]>): void {
+  for (const [key, changes] of arrived) {
+    const rest = changes.filter(({ at }) => at >= oldest)
+    if (rest.length === 0) arrived.delete(key)
+    else arrived.set(key, rest)
   }
 }

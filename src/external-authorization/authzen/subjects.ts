@@ -7,7 +7,6 @@ import { isName, type Store } from '../../../seats-admin/index.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { isStorableSub, type User } from '../../../seats-admin/model/user.ts'
-import type { BlockedUsers } from '../../decision/engine.ts'
 import { resolve, type SeatLookup } from '../../decision/authorize.ts'
 import type { ResolvedSeats, Trace } from '../../model/decision.ts'
 import type { SeatClaims } from '../../model/principal.ts'
@@ -15,9 +14,10 @@ import { type Seat, SeatQuestion } from '../../model/decision-seat.ts'
 import type { Entity } from './questions.ts'
 import type { Denial } from './decision-reasons.ts'
 import type { ReceivedChanges } from '../../decision/seats/received-changes.ts'
+import type { RestrictionLookup } from '../../decision/seats/restrictions.ts'
 
-/** Seats, API keys and blocks in the memory of the process, valid under its lease. */
-export interface HolderMemory extends SeatLookup, BlockedUsers {
+/** Seats, API keys and restrictions in the memory of the process, valid under its lease. */
+export interface HolderMemory extends SeatLookup, RestrictionLookup {
   readonly received: ReceivedChanges
   apiKeyById(tenant: string, id: string, trace: Trace): StoredApiKey | null | Promise<StoredApiKey | null>
 }
@@ -84,7 +84,8 @@ function keySubject(tenant: string, id: string, { memory, now }: SubjectDeps): S
       const key = await read(trace)
       if (key === null) return 'api_key_not_found'
       if (key.expiresAt !== null && !(now() < key.expiresAt)) return 'api_key_expired'
-      return key.revokedAt === null ? null : 'api_key_revoked'
+      if (key.revokedAt !== null) return 'api_key_revoked'
+      return (await memory.restriction(holderOf(tenant, key.owner), trace)) === null ? null : 'caller_blocked'
     },
     async seats(question, trace) {
       const claims = { by: 'id', seats: (await read(trace))?.seatIds ?? [] } as const
@@ -110,9 +111,9 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
   return {
     async denial(trace) {
       if ((await read()) === null) return 'user_not_found'
-      const isBlocked = memory.isBlocked(tenant, sub, trace)
-      hasWaited = isBlocked instanceof Promise
-      return (await isBlocked) ? 'caller_blocked' : null
+      const restriction = memory.restriction(holderOf(tenant, sub), trace)
+      hasWaited = restriction instanceof Promise
+      return (await restriction) === null ? null : 'caller_blocked'
     },
     async seats(question, trace) {
       const names = (await read())?.seats ?? []
@@ -142,15 +143,13 @@ function seatsOf(
   trace: Trace,
 ): ResolvedSeats | Promise<ResolvedSeats> {
   const principal = {
-    method: 'bearer',
-    tenant,
-    user: '',
-    email: null,
-    claims,
-    owner: null,
-    issuedAt: Infinity,
-    session: null,
-    validUntil: null,
-  } as const
+    ...{ ...holderOf(tenant, null), user: '', email: null },
+    ...{ claims, session: null, validUntil: null },
+  }
   return resolve(memory, principal, question, trace)
+}
+
+/** Someone whose credential no revocation has voided. */
+function holderOf(tenant: string, owner: string | null) {
+  return { method: 'bearer', tenant, owner, issuedAt: Infinity } as const
 }

@@ -137,9 +137,9 @@ export class Decider {
         context.trace?.(`${this.process.name} has mapped the Seats of the session again`)
       },
     })
-    const [seats, blocks] = [this.#memory, this.#memory]
+    const [seats, restrictions] = [this.#memory, this.#memory]
     const limits = { fewSeats: 0, targetBytes: 8192, exceptions: () => NO_EXCEPTIONS }
-    return parts.engine({ table, authenticator, seats, blocks, lease: this.lease, ...limits })
+    return parts.engine({ table, authenticator, seats, restrictions, lease: this.lease, ...limits })
   }
 
   #checked(floor: Floor, question: Question, evaluation: Evaluation): Evaluation {

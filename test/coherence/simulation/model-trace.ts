@@ -268,8 +268,8 @@ const LOADS: Readonly<Record<string, (id: string) => StoredRecord>> = {
   grantById: recordBy,
   apiKeyById: recordBy,
   readSession: recordBy,
-  blocks: () => BLOCK,
-  userBlock: () => BLOCK,
+  restrictions: () => BLOCK,
+  userRestriction: () => BLOCK,
 }
 
 /** As a set of keys of the model. */

@@ -2,7 +2,7 @@
 
 import type { GrantReading, Named } from '../../../seats-admin/model/readings.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { UserBlock } from '../../../seats-admin/model/block.ts'
+import type { UserRestriction } from '../../../seats-admin/model/revocation.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 import type { SeatQuestion } from '../../../src/model/decision-seat.ts'
 import { sha256 } from '../../../src/oidc/session/session-credentials.ts'
@@ -127,8 +127,8 @@ export function sessionOf({ id }: StoredRecord, { tag, exists, renewAt }: Versio
   }
 }
 
-export function blocksOf({ id }: StoredRecord, { exists }: Version): UserBlock[] {
-  return exists ? [{ user: id, until: null }] : []
+export function restrictionOf({ id }: StoredRecord, { exists }: Version): UserRestriction | null {
+  return exists ? { user: id, block: { until: null }, cutoff: null } : null
 }
 
 /** The tag in the text that a reader sees. */

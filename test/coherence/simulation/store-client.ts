@@ -8,7 +8,7 @@ import type { AsOf, GrantReading } from '../../../seats-admin/model/readings.ts'
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
+import type { RestrictionsReading, UserRestrictionReading } from '../../../seats-admin/model/revocation.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import type { Renewal, StoredSession } from '../../../seats-admin/index.ts'
 import type { SeatQuestion } from '../../../src/model/decision-seat.ts'
@@ -17,10 +17,10 @@ import { delay } from './context.ts'
 import type { Process } from './process.ts'
 import {
   BLOCK,
-  blocksOf,
   keyOf,
   namedOf,
   recordBy,
+  restrictionOf,
   seatOf,
   SESSION,
   sessionOf,
@@ -91,13 +91,17 @@ export class StoreClient {
     })
   }
 
-  blocks(_tenant: string): Promise<AsOf<BlocksReading>> {
+  restrictions(_tenant: string): Promise<AsOf<RestrictionsReading>> {
     const isMany = this.#database.hasManyBlocks
-    return this.#read(BLOCK, (...found) => ({ now: 0, blocks: isMany ? null : blocksOf(...found) }))
+    return this.#read(BLOCK, (...version) => {
+      const restriction = restrictionOf(...version)
+      const users = restriction === null ? [] : [restriction]
+      return { now: 0, users: isMany ? null : users, issuers: {}, tenant: null }
+    })
   }
 
-  userBlock(_tenant: string, user: string): Promise<AsOf<UserBlockReading>> {
-    return this.#read(recordBy(user), (...found) => ({ now: 0, block: blocksOf(...found)[0] ?? null }))
+  userRestriction(_tenant: string, user: string): Promise<AsOf<UserRestrictionReading>> {
+    return this.#read(recordBy(user), (...version) => ({ now: 0, restriction: restrictionOf(...version) }))
   }
 
   changesSince(position: Position | null): Promise<FeedState> {

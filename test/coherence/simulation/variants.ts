@@ -225,8 +225,8 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
     memory: keepsAnswersOf('grantByName', 'grantById', 'spacesByName', 'seatById', 'apiKeyById'),
   },
   'memory keeps a session from before its end': { memory: keepsAnswersOf('readSession') },
-  'memory keeps a list of blocks from before the block': { memory: keepsAnswersOf('blocks') },
-  'memory keeps the answer about a user from before the block': { memory: keepsAnswersOf('userBlock') },
+  'memory keeps a list of blocks from before the block': { memory: keepsAnswersOf('restrictions') },
+  'memory keeps the answer about a user from before the block': { memory: keepsAnswersOf('userRestriction') },
   'the end of a session does not reach memory': { memory: withoutChangesOf('session') },
   'a block does not reach memory': { memory: withoutChangesOf('block') },
   'a cached decision outlives its inputs': {

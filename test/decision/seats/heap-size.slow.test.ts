@@ -5,7 +5,7 @@ import t from 'tap'
 import { SeatQuestion } from '../../../src/model/decision-seat.ts'
 import { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import { collected } from '../../support/garbage.ts'
-import { NO_BLOCKS } from './no-blocks.ts'
+import { NO_RESTRICTIONS } from './no-restrictions.ts'
 
 const TIMES = 1000
 const QUERY = new SeatQuestion('s1', 'a:b')
@@ -72,7 +72,7 @@ function memoryOf(row: (id: string) => GrantReading): SeatMemory {
       apiKeyById: (_tenant, id) =>
         asOf(id.startsWith('gone') ? null : { ...own({ id, tenant: 'acme', ...key }), hash: hash() }),
     },
-    { ...NO_BLOCKS, readSession: (_tenant, id) => asOf({ ...session(id), cookieHash: hash() }) },
+    { ...NO_RESTRICTIONS, readSession: (_tenant, id) => asOf({ ...session(id), cookieHash: hash() }) },
     2 ** 40,
   )
 }

@@ -1,27 +1,20 @@
-import type { UserBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import t from 'tap'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import { SeatQuestion } from '../../../src/model/decision-seat.ts'
 import { type SeatChange, SeatMemory } from '../../../src/decision/seats/memory.ts'
-import { NO_BLOCKS } from './no-blocks.ts'
+import { NO_RESTRICTIONS } from './no-restrictions.ts'
 import { traceFrom } from '../trace.ts'
 
 const QUERY = new SeatQuestion('s1', 'trainings:list')
-/** ms since the epoch, in each reading. */
-const STORE_TIME = Date.UTC(2030, 0, 1)
 
-/** A store that returns the test's values at once, and the clock by which memory ends blocks. */
+/** A store that returns the test's values at once. */
 function setUp() {
   const reads: string[] = []
-  const clock = { now: 5000, wall: STORE_TIME, store: STORE_TIME }
   const store = {
     seq: 1,
     source: 'store' as 'redis' | 'store',
     permissions: ['trainings:list'],
-    /** Null: too many to be kept as a whole. */
-    blocks: [] as UserBlock[] | null,
-    blocked: new Map<string, number | null>(),
   }
   const seat = (id: string, name: string): GrantReading => ({
     id,
@@ -61,16 +54,12 @@ function setUp() {
   const sessions = {
     readSession: (tenant: string, id: string) =>
       answer<SessionRecord | null>(`session ${tenant} ${id}`, null),
-    blocks: (tenant: string) =>
-      answer<BlocksReading>(`blocks ${tenant}`, { now: clock.store, blocks: store.blocks }),
-    userBlock: (tenant: string, user: string) =>
-      answer<UserBlockReading>(`block ${tenant} ${user}`, {
-        now: clock.store,
-        block: store.blocked.has(user) ? { user, until: store.blocked.get(user) ?? null } : null,
-      }),
+    restrictions: (tenant: string) =>
+      answer(`restrictions ${tenant}`, { now: 0, users: [], issuers: {}, tenant: null }),
+    userRestriction: () => Promise.reject(new Error('the list is whole')),
   }
-  const memory = new SeatMemory(source, sessions, 2 ** 24, { now: () => clock.now, wall: () => clock.wall })
-  return { reads, store, clock, memory }
+  const memory = new SeatMemory(source, sessions, 2 ** 24)
+  return { reads, store, memory }
 }
 
 const change = (kind: string, key: string, seq = 2, tenant = 'acme') =>
@@ -82,7 +71,7 @@ async function askAll(memory: SeatMemory, tenant = 'acme'): Promise<void> {
   await memory.seatById(tenant, 'Viewer', QUERY)
   await memory.apiKeyById(tenant, 'Viewer')
   await memory.sessionById(tenant, 'Viewer')
-  await memory.isBlocked(tenant, 'Viewer')
+  await memory.restriction({ method: 'bearer', tenant, owner: 'Viewer', issuedAt: 0 })
 }
 
 t.test("returns the store's values, compiled, and reads once", async (t) => {
@@ -116,7 +105,7 @@ t.test('a change invalidates the key that it names, of that kind and tenant', as
     seat: 'seat acme Viewer',
     'api-key': 'key acme Viewer',
     session: 'session acme Viewer',
-    block: 'blocks acme',
+    block: 'restrictions acme',
   }
   for (const [kind, asks] of Object.entries(kinds)) {
     const { reads, store, memory } = setUp()
@@ -204,7 +193,7 @@ function stocked(permissions: (name: string) => string[]) {
             : { id, tenant, hash, seatIds: ['a'], expiresAt: null, revokedAt: null, owner: null },
         ),
     },
-    { ...NO_BLOCKS, readSession: (_tenant, id) => asOf(id, null) },
+    { ...NO_RESTRICTIONS, readSession: (_tenant, id) => asOf(id, null) },
     2 ** 20,
   )
   return { reads, memory }
@@ -270,7 +259,7 @@ t.test('a hash that is a slice of a larger buffer is copied', async (t) => {
       apiKeyById: (tenant, id) =>
         asOf({ id, tenant, hash: key, seatIds: [], expiresAt: null, revokedAt: null, owner: null }),
     },
-    { ...NO_BLOCKS, readSession: (tenant, id) => asOf({ id, tenant, cookieHash: cookie, ...person }) },
+    { ...NO_RESTRICTIONS, readSession: (tenant, id) => asOf({ id, tenant, cookieHash: cookie, ...person }) },
     2 ** 20,
   )
   const kept = [
@@ -285,91 +274,4 @@ t.test('a hash that is a slice of a larger buffer is copied', async (t) => {
     kept.map((hash) => hash?.buffer.byteLength),
     [32, 32],
   )
-})
-
-t.test('the blocks of a tenant are read once, whoever asks', async (t) => {
-  const { reads, store, memory } = setUp()
-  store.blocks = [
-    { user: 'mallory', until: null },
-    { user: 'eve', until: STORE_TIME + 3_600_000 },
-    { user: 'old', until: STORE_TIME },
-  ]
-  t.equal(await memory.isBlocked('acme', 'mallory'), true)
-  t.equal(memory.isBlocked('acme', 'eve'), true)
-  t.equal(memory.isBlocked('acme', 'alice'), false)
-  t.equal(memory.isBlocked('acme', 'old'), false, 'the end is past')
-  t.equal(memory.isBlocked('acme', '__proto__'), false)
-  t.same(reads, ['blocks acme'])
-})
-
-t.test('of too many blocks, each user is asked about alone', async (t) => {
-  const { reads, store, memory } = setUp()
-  store.blocks = null
-  store.blocked.set('mallory', null).set('eve', STORE_TIME + 3_600_000)
-  for (const user of ['mallory', 'eve', 'alice']) await memory.isBlocked('acme', user)
-  t.same(
-    ['mallory', 'eve', 'alice'].map((user) => memory.isBlocked('acme', user)),
-    [true, true, false],
-  )
-  t.same(reads, ['blocks acme', 'block acme mallory', 'block acme eve', 'block acme alice'])
-  store.seq = 2
-  store.blocked.delete('mallory')
-  memory.applyAnnouncement([change('block', '"mallory"')])
-  t.equal(await memory.isBlocked('acme', 'mallory'), false)
-  t.equal(await memory.isBlocked('acme', 'eve'), true)
-})
-
-t.test('a reading of blocks from before a block does not count', async (t) => {
-  const { store, memory } = setUp()
-  const asked = memory.isBlocked('acme', 'mallory')
-  store.seq = 2
-  store.blocks = [{ user: 'mallory', until: null }]
-  memory.applyAnnouncement([change('block', '"mallory"')])
-  t.equal(await asked, true)
-})
-
-t.test('a block ends by itself, by the time of the store and by the clock of the process', async (t) => {
-  for (const whole of [true, false]) {
-    const { reads, store, clock, memory } = setUp()
-    const until = STORE_TIME + 60
-    store.blocks = whole ? [{ user: 'eve', until }] : null
-    store.blocked.set('eve', until)
-    t.equal(await memory.isBlocked('acme', 'eve'), true)
-    const { length } = reads
-    clock.now += 59
-    clock.wall += 60
-    t.equal(memory.isBlocked('acme', 'eve'), true)
-    clock.now += 1
-    clock.wall -= 1
-    t.equal(memory.isBlocked('acme', 'eve'), true)
-    clock.wall += 1
-    t.equal(memory.isBlocked('acme', 'eve'), false)
-    t.equal(reads.length, length, 'without another read')
-  }
-})
-
-t.test('the time that a reading of blocks takes does not end a block early', async (t) => {
-  const { store, clock, memory } = setUp()
-  store.blocks = [{ user: 'eve', until: STORE_TIME + 60 }]
-  const asked = memory.isBlocked('acme', 'eve')
-  clock.now += 100
-  t.equal(await asked, true)
-})
-
-t.test('a clock that was ahead when blocks were read ends none of them for good', async (t) => {
-  for (const whole of [true, false])
-    for (const both of [true, false]) {
-      const { store, clock, memory } = setUp()
-      const until = STORE_TIME + 60
-      store.blocks = whole ? [{ user: 'eve', until }] : null
-      store.blocked.set('eve', until)
-      // Of an SQLite store, it is also the clock of the process.
-      clock.store += 3_600_000
-      if (both) clock.wall += 3_600_000
-      t.equal(await memory.isBlocked('acme', 'eve'), !both)
-      clock.wall = STORE_TIME + 59
-      t.equal(memory.isBlocked('acme', 'eve'), true)
-      clock.wall = until
-      t.equal(memory.isBlocked('acme', 'eve'), false)
-    }
 })

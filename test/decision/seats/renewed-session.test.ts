@@ -37,7 +37,7 @@ t.test('it is not taken from a read that began before the renewal', async (t) =>
     await new Promise<void>((resolve) => answers.push(resolve))
     return { seq, value }
   }
-  const direct = { readSession, blocks: unused, userBlock: unused }
+  const direct = { readSession, restrictions: unused, userRestriction: unused }
   const memory = new SeatMemory(NO_SEATS, direct, 2 ** 20)
   const before = memory.sessionById('acme', 's')
   await settled()
