@@ -93,7 +93,7 @@ export function useOf({ tenant, now }: Writer, id: string, proof: HandleProof, n
 export function outcomeOf(row: Row | undefined, { family, handle, now }: Use): Rotation['outcome'] {
   const session = sessionOrNull(row)
   if (session === null || !sameBytes(session.familyHash, family)) return 'unknown'
-  if (session.endedAt !== null) return 'ended'
+  if (session.endedAt !== null) return session.revoked ? 'revoked' : 'ended'
   if (!(now < session.expiresAt)) return 'expired'
   return sameBytes(session.handleHash, handle) ? 'rotated' : 'replayed'
 }

@@ -49,13 +49,14 @@ export interface HandleProof {
  * - `replayed`: a former handle of the family. The family was ended in the same transaction
  * - `expired`: the family has expired; nothing changed
  * - `ended`: the family was ended before; nothing changed
+ * - `revoked`: a revocation has ended the family before; nothing changed
  * - `unknown`: no such family, or its secret is wrong; nothing changed, because only a holder of a handle may
  *   end it
  */
 export type Rotation =
   | { readonly outcome: 'rotated'; readonly session: StoredSession }
   | { readonly outcome: 'replayed'; readonly committed: Committed; readonly user: string }
-  | { readonly outcome: 'expired' | 'ended' | 'unknown' }
+  | { readonly outcome: 'expired' | 'ended' | 'revoked' | 'unknown' }
 
 export interface SessionPage {
   readonly limit: number

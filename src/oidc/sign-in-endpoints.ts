@@ -200,7 +200,7 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
       'A refresh token is for one use. A second use by any client ends the session, except after a 503.',
     body: { schema: refreshFields, types: ['json', 'form'] },
     answers: { 200: tokenAnswer },
-    codes: ['caller_blocked', ...tokenCodes],
+    codes: ['caller_blocked', 'token_revoked', ...tokenCodes],
     pages: false,
   },
   {

@@ -26,6 +26,8 @@ export class SlowStore {
   readonly blocked = new Set<string>()
   /** User → cutoff, in whole seconds since the epoch. */
   readonly cutoffs = new Map<string, number>()
+  /** Issuer → cutoff. */
+  readonly issuers: Record<string, number> = {}
   /** The cutoff of the tenant. */
   tenantCutoff: number | null = null
   /** Whether there are too many restricted users to be read as a whole. */
@@ -61,7 +63,7 @@ export class SlowStore {
         this.#answer(`session ${id}`, () => this.sessions.get(id) ?? null),
       restrictions: () =>
         this.#answer('restrictions', () => ({
-          ...{ now: Date.now(), issuers: {}, tenant: this.tenantCutoff },
+          ...{ now: Date.now(), issuers: { ...this.issuers }, tenant: this.tenantCutoff },
           users: this.hasMany ? null : [...this.#restricted()],
         })),
       userRestriction: (_tenant: string, user: string) =>

@@ -181,3 +181,19 @@ t.test('a removed tenant leaves nothing behind', async (t) => {
   }
   t.ok(maps.owners <= 10, `${maps.owners}`)
 })
+
+t.test('the entries of one owner are deleted together, and no others', async (t) => {
+  const budget = new LruBudget(1000, 1)
+  const map = () => new LruMap<number>(budget, (_owner, _key, weight) => weight)
+  const [a, b] = [map(), map()]
+  for (let i = 0; i < 10; i++) for (const owner of ['acme', 'globex']) a.set(owner, `${i}`, 20)
+  b.set('acme', '0', 50)
+  a.deleteAll('acme')
+  a.deleteAll('acme')
+  a.deleteAll('initech')
+  t.same([a.size, b.size, budget.weight, budget.owners], [10, 1, 250, 2])
+  t.equal(a.get('acme', '0'), undefined)
+  t.match(a.get('globex', '0'), { value: 20 })
+  a.set('acme', '0', 750)
+  t.same([a.size, budget.weight], [11, 1000], 'there is room for it')
+})

@@ -60,7 +60,7 @@ async function query(
   const { tenant } = provider
   const grant = openProviderGrant(session, tenant)
   if (grant === null || grant.refreshToken === null)
-    return { refusal: sessionEnded, reason: 'the session has no refresh token' }
+    return { refusal: sessionEnded(session), reason: 'the session has no refresh token' }
   let sealed: string | null = null
   try {
     const tokens = await redeemRefreshToken(provider, grant.refreshToken)
@@ -70,7 +70,7 @@ async function query(
     sealed = sealProviderGrant(providerGrant, tenant, session.id)
     const checks = { now: context.now(), nonce: grant.nonce, nonceOptional: true, sub: session.user }
     const user = await readUser(provider, tokens, checks, context.log)
-    if (user instanceof Refusal) return { refusal: sessionEnded, reason: user.detail }
+    if (user instanceof Refusal) return { refusal: sessionEnded(session), reason: user.detail }
     const idToken = tokens.idToken ?? grant.idToken
     if (!user.namesSeats && session.hashPerm.length > 0)
       context.log.warn(

@@ -14,6 +14,7 @@ import { about, type Context, refusalOf } from '../context.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './session-credentials.ts'
 import { refreshFields } from '../sign-in-endpoints.ts'
 import type { Reply } from '../ports.ts'
+import { sessionRevoked } from '../../model/revoked.ts'
 import type { PublicRequest } from '../../model/route.ts'
 import { readFields } from '../sign-in/body.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -50,6 +51,7 @@ async function notRotated(
   rotation: Exclude<Rotation, { outcome: 'rotated' }>,
 ): Promise<Refusal> {
   if (rotation.outcome === 'expired') return expired
+  if (rotation.outcome === 'revoked') return sessionRevoked
   if (rotation.outcome !== 'replayed') return invalid
   const { committed, user } = rotation
   await announce(committed)
@@ -90,8 +92,9 @@ async function renewFamily(
       return tokens
     }
     const committed = await sessions.renew(tenant, id, next, renewal)
-    // A logout or a second use of the handle ended the session during the provider's query.
-    if (committed === null) return invalid
+    // A logout, a revocation or a second use of the handle ended the session during the provider's query.
+    if (committed === null)
+      return (await sessions.sessionById(tenant, id))?.revoked ? sessionRevoked : invalid
     await context.announce(committed)
     return { status: 200, headers: [], body: tokens(handleText(tenant, id, family, rotating)) }
   } catch (cause) {

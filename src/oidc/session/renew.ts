@@ -63,7 +63,7 @@ export class Renewals {
    */
   renew(context: Context, tenant: string, id: string): Promise<SessionRecord | Refusal> {
     const provider = context.providers.get(tenant)
-    if (provider === undefined) return Promise.resolve(sessionEnded)
+    if (provider === undefined) return Promise.resolve(sessionEnded(null))
     const key = `${tenant}.${id}`
     if ((this.#failed.get(tenant, id)?.value ?? 0) > this.#ports.now())
       return Promise.resolve(providerUnavailable)
@@ -100,7 +100,7 @@ async function claimAndRenew(
   const tenant = provider.tenant.id
   for (let waited = 0; waited < WAIT; waited += POLL) {
     const session = await sessions.sessionById(tenant, id)
-    if (session === null || session.endedAt !== null) return sessionEnded
+    if (session === null || session.endedAt !== null) return sessionEnded(session)
     if (!(now() < session.expiresAt)) return sessionExpired
     if (now() < session.renewAt) return session
     // The claim returns the current row: another instance may have used the provider's refresh token before.
@@ -128,7 +128,8 @@ async function renewFromProvider(
     return refusalOf(context, provider, result.cause)
   }
   const committed = await sessions.renew(tenant, id, null, result.renewal)
-  if (committed === null) return sessionEnded
+  // A logout, an administrator or a revocation ended the session during the provider's query.
+  if (committed === null) return sessionEnded(await sessions.sessionById(tenant, id))
   await announce(committed)
   return { ...session, ...result.renewal }
 }

@@ -11,6 +11,7 @@ import type { CorsPolicy } from '../../model/cors.ts'
 import type { RecordLookup, Trace } from '../../model/decision.ts'
 import { foreignSub, isIssuerUser } from '../../model/issuer-user.ts'
 import type { Principal } from '../../model/principal.ts'
+import { sessionRevoked } from '../../model/revoked.ts'
 import { hasOwnOrigin, isChange, isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, ownOriginsOf, SESSION_COOKIE } from './cookies.ts'
 import { type CookieHandle, parseCookieText } from './session-credentials.ts'
@@ -18,7 +19,7 @@ import type { OidcTenant } from '../ports.ts'
 import type { SessionRecord } from '../../../seats-admin/index.ts'
 
 const sessionUnknown = new Refusal('token_invalid', 'The session cookie is unknown.')
-export const sessionEnded = new Refusal('token_invalid', 'The session has ended. Sign in again.')
+const ended = new Refusal('token_invalid', 'The session has ended. Sign in again.')
 export const blockedUser = new Refusal('caller_blocked', 'An administrator has blocked this user.')
 export const sessionExpired = new Refusal('token_expired', 'The session has expired. Sign in again.')
 /** The provider no longer accepts the refresh token. */
@@ -26,6 +27,11 @@ export const endedByProvider = new Refusal(
   'token_expired',
   'The identity provider has ended the session. Sign in again.',
 )
+/** The refusal of a session that has ended. @param session null: it is unknown */
+export function sessionEnded(session: Pick<SessionRecord, 'revoked'> | null): Refusal {
+  return session?.revoked === true ? sessionRevoked : ended
+}
+
 const sessionAmbiguous = new Refusal('credentials_ambiguous', 'The request has more than one session cookie.')
 const sessionCrossSite = new Refusal(
   'credentials_missing',
@@ -117,7 +123,7 @@ export class Sessions {
     if (record === null || !same) return sessionUnknown
     const now = this.#options.now()
     if (!(now < record.expiresAt)) return sessionExpired.of(record)
-    if (record.endedAt !== null) return sessionEnded.of(record)
+    if (record.endedAt !== null) return sessionEnded(record).of(record)
     // An earlier version let such a user sign in.
     if (isIssuerUser(record.user)) return foreignSub
     if (now < record.renewAt) return this.#principal(record)
@@ -139,7 +145,7 @@ export class Sessions {
     trace?.discard()
     if (renewed instanceof Refusal) return renewed.of(record)
     const current = await readSession(record.tenant, record.id, trace)
-    return current === null || current.endedAt !== null ? sessionEnded.of(record) : this.#principal(current)
+    return current?.endedAt === null ? this.#principal(current) : sessionEnded(current).of(record)
   }
 
   #principal(record: SessionRecord): Principal {

@@ -81,7 +81,7 @@ export class Authentication implements RequestAuthenticator {
       return whenKnown(this.#memory.sessionById(TENANT, SESSION.id, trace), (found) =>
         this.#bearer(found, token),
       )
-    return this.#sessions.authenticate(cookie, browser, cors, trace) ?? sessionEnded
+    return this.#sessions.authenticate(cookie, browser, cors, trace) ?? sessionEnded(null)
   }
 
   #keyRecord(trace: Trace) {
@@ -100,7 +100,7 @@ export class Authentication implements RequestAuthenticator {
   }
 
   #bearer(session: SessionRecord | null, names: string): Caller {
-    if (session === null || session.endedAt !== null) return sessionEnded
+    if (session === null || session.endedAt !== null) return sessionEnded(null)
     const known =
       this.#tokens.get(names) ??
       principalOf('bearer', BLOCK.id, null, { by: 'any-space', names: names.split(' '), issuedAt: 0 })
@@ -153,7 +153,7 @@ async function queryProvider(
   if (hasFaults && random.chance(0.1)) return { cause: new ProviderError('down'), sealed: null }
   if (hasFaults && random.chance(0.05)) {
     await store.endSession(announce)
-    return sessionEnded
+    return sessionEnded(null)
   }
   const renewAt = context.now() + random.between(200, 2500)
   const { hashPerm } = session

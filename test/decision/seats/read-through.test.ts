@@ -261,3 +261,26 @@ t.test('sixteen results are cached for one key', async (t) => {
   t.equal(get('q24'), 'part 24')
   t.type(get('q23'), Promise)
 })
+
+t.test('the values of a tenant are forgotten together, and the reads that began before', async (t) => {
+  const { loads, cache } = source()
+  const read = async (tenant: string, key: string, seq: number) => {
+    const value = cache.get(tenant, key, WHOLE)
+    loads.at(-1)?.answer({ seq, value: `${tenant} ${key} ${seq}` })
+    return value
+  }
+  for (const tenant of ['acme', 'acme-2']) for (const key of ['a', 'b']) await read(tenant, key, 1)
+  const inFlight = cache.get('acme', 'c', WHOLE)
+  const elsewhere = cache.get('acme-2', 'c', WHOLE)
+  const [own, other] = loads.slice(-2)
+  cache.invalidateTenant('acme', 5)
+  t.equal(cache.size, 2)
+  t.equal(cache.get('acme-2', 'a', WHOLE), 'acme-2 a 1')
+  t.equal(await read('acme', 'a', 5), 'acme a 5')
+  own?.answer({ seq: 4, value: 'old' })
+  other?.answer({ seq: 4, value: 'counts' })
+  t.equal(await elsewhere, 'counts')
+  await settled()
+  loads.at(-1)?.answer({ seq: 5, value: 'new' })
+  t.equal(await inFlight, 'new')
+})

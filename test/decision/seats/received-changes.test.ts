@@ -24,8 +24,27 @@ t.test('a change concerns a record of its kind, tenant and key that was read bef
   received.end(wait)
 })
 
+t.test(
+  'a change of any record of a kind concerns those of its tenant that were read before it',
+  async (t) => {
+    const received = new ReceivedChanges()
+    const wait = received.wait()
+    received.changedWide('seat', 'acme', 5)
+    const concerns = (read: ReadRecord) => received.concerns(wait, [read])
+    for (const key of ['a', 'b', 'acme', '']) t.equal(concerns(record(key, 4, 0)), true)
+    t.equal(concerns(record('a', 5, 0)), false, 'it was read with the change')
+    t.equal(concerns(record('a', 4, received.next)), false, 'it was read after the change arrived')
+    t.equal(concerns({ ...record('acme', 4, 0), tenant: 'globex' }), false)
+    t.equal(concerns({ ...record('a', 4, 0), kind: 'api-key' }), false)
+    received.unchanged(6)
+    t.equal(concerns(record('a', 5, 0)), false)
+    received.end(wait)
+  },
+)
+
 t.test('waits of any length, in any order: as if every change were kept', async () => {
   const step = fc.oneof(
+    fc.constant({ do: 'change' as const, key: null }),
     fc.record({ do: fc.constant('change' as const), key: fc.constantFrom(...KEYS) }),
     fc.constant({ do: 'wait' as const }),
     fc.record({ do: fc.constant('end' as const), at: fc.nat() }),
@@ -33,20 +52,21 @@ t.test('waits of any length, in any order: as if every change were kept', async 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
       const received = new ReceivedChanges()
-      const all: { key: string; seq: number }[] = []
+      const all: { key: string | null; seq: number }[] = []
       const waits: { wait: Wait; asOf: number; since: number }[] = []
       for (const it of steps) {
         if (it.do === 'wait') waits.push({ wait: received.wait(), asOf: all.length, since: received.next })
         else if (it.do === 'change') {
           all.push({ key: it.key, seq: all.length + 1 })
-          received.changed('seat', 'acme', it.key, all.length)
+          if (it.key === null) received.changedWide('seat', 'acme', all.length)
+          else received.changed('seat', 'acme', it.key, all.length)
         } else {
           const [ended] = waits.splice(it.at % Math.max(1, waits.length), 1)
           if (ended !== undefined) received.end(ended.wait)
         }
         for (const { wait, asOf, since } of waits)
           for (const key of KEYS) {
-            const expected = all.some((change) => change.key === key && change.seq > asOf)
+            const expected = all.some((change) => (change.key ?? key) === key && change.seq > asOf)
             if (received.concerns(wait, [record(key, asOf, since)]) !== expected) return false
           }
       }

@@ -1,0 +1,140 @@
+/** A revocation arrives while a decision waits for the store: the decision is by one state, and no other waits longer. */
+
+import t from 'tap'
+import type { RevocationNotice } from '../../seats-admin/model/revocation.ts'
+import type { SessionRecord } from '../../seats-admin/model/session-record.ts'
+import { Refusal } from '../../src/model/errors.ts'
+import { issuerUser } from '../../src/model/issuer-user.ts'
+import type { Principal } from '../../src/model/principal.ts'
+import { sessionRevoked } from '../../src/model/revoked.ts'
+import { alice, type Changed, REQUEST, SlowStore } from './slow-store.ts'
+
+/** Whole seconds since the epoch, after the tokens of {@link alice} were issued. */
+const T = 100
+const ISSUER = 'https://ci.example'
+
+const notice = (more: Omit<RevocationNotice, 'at'>, tenant = 'acme'): Changed => [
+  'revocation',
+  JSON.stringify({ at: T * 1000, ...more }),
+  tenant,
+]
+
+function setUp(seats: Record<string, string[]> = { A: [], B: [] }): SlowStore {
+  const store = new SlowStore()
+  for (const [name, permissions] of Object.entries(seats)) store.seats.set(name, permissions)
+  return store
+}
+
+/** Begins a decision. @returns its code, once it is made */
+function begin(store: SlowStore, caller: Principal): Promise<string> {
+  const evaluation = store.engine(() => caller).evaluate(REQUEST)
+  return Promise.resolve(evaluation).then(({ decision }) => decision.code)
+}
+
+/** A decision that waits for the Seat A. Memory has the restrictions, and the Seat B. */
+async function waiting(store: SlowStore, caller: Principal = alice(['B', 'A'])): Promise<Promise<string>[]> {
+  await begin(store, { ...caller, claims: alice(['B']).claims })
+  store.isSlow = true
+  // In an array, as an async function would await it.
+  return [begin(store, caller)]
+}
+
+async function finish(store: SlowStore): Promise<void> {
+  store.isSlow = false
+  await store.release()
+}
+
+t.test('of the user, of its issuer, or of the tenant: the request is refused', async (t) => {
+  const ofIssuer = { ...alice(['B', 'A']), method: 'issuer', owner: issuerUser(ISSUER, 'build') } as const
+  for (const hasMany of [false, true])
+    for (const [caller, by, revoke] of [
+      [alice(['B', 'A']), { user: 'alice' }, (store: SlowStore) => store.cutoffs.set('alice', T)],
+      [alice(['B', 'A']), { tenant: true }, (store: SlowStore) => (store.tenantCutoff = T)],
+      [ofIssuer, { issuer: ISSUER }, (store: SlowStore) => (store.issuers[ISSUER] = T)],
+    ] as const) {
+      const store = setUp()
+      store.hasMany = hasMany
+      const [code] = await waiting(store, caller)
+      store.write(() => revoke(store), notice({ subject: by }))
+      // Both after the revocation: no state allows the request.
+      store.grant('A', ['x:y'])
+      await finish(store)
+      t.equal(await code, 'token_revoked', `${JSON.stringify(by)}, ${hasMany}`)
+      t.equal(store.memory.received.repeated, 1)
+      t.equal(store.memory.received.waiting, 0)
+    }
+})
+
+t.test('the same where memory is not told, but the store shows it', async (t) => {
+  const store = setUp()
+  const [code] = await waiting(store)
+  store.commit(() => (store.tenantCutoff = T), notice({ subject: { tenant: true } }))
+  store.commit(() => store.seats.set('A', ['x:y']), ['seat', 'A'], ['seat-name', 'A'])
+  await finish(store)
+  t.equal(await code, 'token_revoked')
+})
+
+t.test('of another user, of another tenant, or a count: nothing is repeated', async (t) => {
+  const store = setUp({ A: ['x:y'], B: [] })
+  const [code] = await waiting(store)
+  for (let at = 0; at < 5000; at++) {
+    const subjects = [{ user: 'alice' }, { issuer: ISSUER }, { tenant: true }] as const
+    for (const subject of subjects) store.write(() => {}, notice({ subject }, 'globex'))
+    for (const subject of subjects) store.write(() => {}, notice({ subject, count: true }))
+    store.write(() => {}, notice({ subject: { user: `user ${at}` } }))
+    store.write(() => {}, notice({ subject: { session: 'S' } }), ['session', 'S'])
+    store.write(() => {}, notice({ subject: { user: 'alice' }, unlisted: true }, 'globex'))
+  }
+  await finish(store)
+  t.equal(await code, 'allow')
+  t.equal(store.memory.received.repeated, 0)
+})
+
+t.test('an API key that nobody owns does not wait longer for a revocation of its tenant', async (t) => {
+  const store = setUp({ A: ['x:y'], B: [] })
+  const key: Principal = { ...alice(['B', 'A']), method: 'api-key', owner: null, issuedAt: Infinity }
+  const [code] = await waiting(store, key)
+  store.write(() => (store.tenantCutoff = T), notice({ subject: { tenant: true } }))
+  await finish(store)
+  t.equal(await code, 'allow')
+  t.equal(store.memory.received.repeated, 0)
+})
+
+t.test('a revocation of so many sessions that they have no changes: the session is read again', async (t) => {
+  const session: SessionRecord = {
+    ...{ id: 'S', tenant: 'acme', cookieHash: null, user: 'alice', email: null, hashPerm: [] },
+    ...{ issuedAt: 1, renewAt: Infinity, expiresAt: Infinity, endedAt: null, revoked: false },
+  }
+  for (const subject of [{ user: 'alice' }, { tenant: true }] as const) {
+    const store = setUp()
+    store.sessions.set('S', session)
+    const caller: Principal = { ...alice(['B', 'A']), session: 'S', issuedAt: Infinity }
+    const engine = (names: readonly string[]) =>
+      store.engine((_credentials, trace) => {
+        const admit = (record: SessionRecord | null): Principal | Refusal =>
+          record?.endedAt === null ? { ...caller, claims: alice(names).claims } : sessionRevoked
+        const record = store.memory.sessionById('acme', 'S', trace)
+        return record instanceof Promise ? record.then(admit) : admit(record)
+      })
+    await engine(['B']).evaluate(REQUEST)
+    store.isSlow = true
+    const decided = Promise.resolve(engine(['B', 'A']).evaluate(REQUEST))
+    t.same(store.waiting, ['name A'], 'memory has the session')
+    const end = () => store.sessions.set('S', { ...session, endedAt: 5, revoked: true })
+    store.write(end, notice({ subject, unlisted: true }))
+    store.grant('A', ['x:y'])
+    await finish(store)
+    t.equal((await decided).decision.code, 'token_revoked', JSON.stringify(subject))
+    t.equal((await engine(['B']).evaluate(REQUEST)).decision.code, 'token_revoked', 'memory has the end')
+  }
+})
+
+t.test('two revocations at once: each is the state that the request is refused by', async (t) => {
+  const store = setUp()
+  const [code] = await waiting(store)
+  store.write(() => (store.tenantCutoff = 0), notice({ subject: { tenant: true } }))
+  store.write(() => store.cutoffs.set('alice', T), notice({ subject: { user: 'alice' } }))
+  store.grant('A', ['x:y'])
+  await finish(store)
+  t.equal(await code, 'token_revoked')
+})
