@@ -1,6 +1,8 @@
 /** Changes of the change feed, from which caches know what to drop. */
 
 /**
+ * The kinds of changes that this version understands, which each instance registers.
+ *
  * - `seat`: the Seat of this id
  * - `seat-name`: the Seat of this name (created, changed, renamed from or to, deleted)
  * - `api-key`: the API key of this id
@@ -8,7 +10,8 @@
  * - `block`: the block of the user with this `sub`, as a JSON string
  * - `revocation`: what its key says, the JSON of a `RevocationNotice`
  */
-export type ChangeKind = 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'revocation'
+export const CHANGE_KINDS = ['seat', 'seat-name', 'api-key', 'session', 'block', 'revocation'] as const
+export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
 export interface Change {
   readonly tenant: string

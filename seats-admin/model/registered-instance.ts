@@ -1,6 +1,15 @@
 /** The gateways of a fleet, as the store lists them. */
 
 import type { FeedReading, ObservedChange, Position } from './change.ts'
+import type { OpenCounts } from './revocation.ts'
+
+/** What an instance has cut for one revocation, or would cut. */
+export interface CutReport {
+  /** The mark of the commit. */
+  readonly mark: number
+  /** Null: the instance does not know. */
+  readonly cut: OpenCounts | null
+}
 
 export interface Instance {
   readonly id: string
@@ -28,6 +37,12 @@ export interface Instance {
   readonly startedAt: number | null
   /** The version of Seatgate; null: an older version, which does not report it. */
   readonly version: string | null
+  /**
+   * The kinds of changes that the instance understands; null: an older version, which does not report it.
+   */
+  readonly understands: readonly string[] | null
+  /** What it has cut for the revocations of the last seconds, as of that beat. */
+  readonly cuts: readonly CutReport[]
 }
 
 /** What an instance tells of itself as it registers, for people. */
@@ -63,6 +78,7 @@ export interface Registry {
    * registered (any more): nothing was written then, and the reading must not be used for a lease.
    *
    * @param applied the newest change that every process of the instance has applied
+   * @param cuts what every process of it has cut for the revocations of the last seconds
    */
   follow(
     id: string,
@@ -70,6 +86,7 @@ export interface Registry {
     position: Position | null,
     applied: number,
     shown?: Shown,
+    cuts?: readonly CutReport[],
   ): Promise<FeedReading & { readonly registered: boolean }>
   instances(): Promise<readonly Instance[]>
   /**

@@ -68,12 +68,10 @@ export function noticeOf(key: string): RevocationNotice | null {
   }
 }
 
+export const OPEN_KINDS = ['websockets', 'streams', 'requests'] as const
+
 /** What is open at one instance: a stream is a response that has begun and is no WebSocket. */
-export interface OpenCounts {
-  readonly websockets: number
-  readonly streams: number
-  readonly requests: number
-}
+export type OpenCounts = Readonly<Record<(typeof OPEN_KINDS)[number], number>>
 
 export const NOTHING_OPEN: OpenCounts = { websockets: 0, streams: 0, requests: 0 }
 

@@ -3,6 +3,7 @@
  */
 
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
+import type { OpenCounts } from '../../seats-admin/model/revocation.ts'
 
 /** A writer's message to all other instances. */
 export interface Announcement {
@@ -23,6 +24,12 @@ export interface Acknowledgement {
   readonly to: string
   readonly from: string
   readonly number: number
+  /**
+   * What the sender has cut for the announced revocation; null: it does not know. Left out: it has not cut
+   * yet, or the write is no revocation. A second message follows then; an older version takes that one for a
+   * repeated acknowledgement, which it is.
+   */
+  readonly cut?: OpenCounts | null
 }
 
 export interface BusReceiver {

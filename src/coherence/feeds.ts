@@ -1,6 +1,12 @@
 /** The change feed, of an embedded store with one gateway and of a store that a fleet shares. */
 
-import type { Instance, Registry, Shown, Started } from '../../seats-admin/model/registered-instance.ts'
+import type {
+  CutReport,
+  Instance,
+  Registry,
+  Shown,
+  Started,
+} from '../../seats-admin/model/registered-instance.ts'
 import type { ChangeReader, Position } from '../../seats-admin/model/change.ts'
 import type { Clock } from './clock.ts'
 import type { Feed, FeedAnswer } from './follower.ts'
@@ -11,7 +17,7 @@ export interface InstanceList extends Omit<Registry, 'instances'> {
 }
 
 /** The fields of a listed instance that the protocol uses. */
-export type ListedInstance = Pick<Instance, 'id' | 'beat' | 'applied'>
+export type ListedInstance = Pick<Instance, 'id' | 'name' | 'beat' | 'applied' | 'understands' | 'cuts'>
 
 /** What an instance says about itself, for people. */
 export interface InstanceIdentity {
@@ -22,6 +28,8 @@ export interface InstanceIdentity {
   readonly started?: Started
   /** Its configuration and address at the moment; left out: unknown. */
   readonly shown?: () => Shown
+  /** What it has cut for the revocations of the last seconds; left out: nothing. */
+  readonly cuts?: () => readonly CutReport[]
 }
 
 /** The feed of a store with a single gateway, which needs no list. */
@@ -36,12 +44,12 @@ export function singleInstanceFeed(source: ChangeReader): Feed {
 export function registeredFeed(
   list: InstanceList,
   clock: Clock,
-  { id, name, started, shown }: InstanceIdentity,
+  { id, name, started, shown, cuts }: InstanceIdentity,
 ): Feed {
   let beat = 0
   let registered = false
   const follow = (position: Position | null, applied: number) =>
-    list.follow(id, ++beat, position, applied, shown?.())
+    list.follow(id, ++beat, position, applied, shown?.(), cuts?.())
   /**
    * Registers durably before it reads. An earlier writer did not wait for this instance, and its write is in
    * this reading.

@@ -6,9 +6,16 @@
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
 import type { ChangeReader, Committed, NumberedChange } from '../../seats-admin/model/change.ts'
+import {
+  NOTHING_OPEN,
+  type OpenCounts,
+  type ReachedInstance,
+  sumOfOpen,
+} from '../../seats-admin/model/revocation.ts'
 import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
+import { CUT_WITHIN, CutReports } from './cut-reports.ts'
 import {
   type InstanceIdentity,
   type InstanceList,
@@ -18,6 +25,7 @@ import {
 } from './feeds.ts'
 import { type FeedListener, Follower } from './follower.ts'
 import { LEASE, MARGIN, type Renewer } from './lease.ts'
+import { ReachedInstances } from './reached-instances.ts'
 import { RecentChanges } from './recent-changes.ts'
 
 /** A process of this instance that decides requests. */
@@ -26,6 +34,11 @@ export interface Decider {
   applyReading(reading: Reading): Promise<void> | void
   /** Resolves once the decider has dropped what changed, or its process has ended. */
   applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> | void
+  /**
+   * Resolves with what it has cut for the revocation of this mark, once it has received that one: null if it
+   * does not know. Left out: it has no open requests.
+   */
+  cutBy?(mark: number): Promise<OpenCounts | null>
 }
 
 /** The access of a process to coherence: its own instance, or the primary's over a channel. */
@@ -38,6 +51,11 @@ export interface Coherence extends Renewer {
    * rejects, and resolves at the latest after LEASE + MARGIN and a timer's delay.
    */
   announce(committed: Committed): Promise<void>
+  /**
+   * {@link announce} of a revocation. Resolves with the instances that it has reached, this one first, once
+   * each that has acknowledged has said what it has cut, or two seconds after the commit. Never rejects.
+   */
+  revoke(committed: Committed): Promise<readonly ReachedInstance[]>
 }
 
 /** How a write was acknowledged. */
@@ -85,10 +103,12 @@ interface DeciderState {
   confirmed: Promise<void>
 }
 
-/** A write that is not acknowledged yet. */
+/** A write that is not acknowledged yet, or a revocation about which not every instance has said enough. */
 interface PendingWrite {
   readonly begun: number
   readonly barrier: AcknowledgementBarrier
+  /** What the instances say about a revocation; null: it is another write. */
+  readonly reached: ReachedInstances | null
   /** Monotonic ms of the first read of the list after the commit. */
   listedAt: number
 }
@@ -101,6 +121,7 @@ export class Instance implements Coherence {
   readonly #parts: InstanceOptions
   readonly #deciders = new Map<Decider, DeciderState>()
   readonly #pendingWrites = new Map<number, PendingWrite>()
+  readonly #cutReports: CutReports
   #number = 0
 
   constructor(parts: InstanceOptions) {
@@ -108,7 +129,9 @@ export class Instance implements Coherence {
     this.id = id
     this.#parts = parts
     this.recent = new RecentChanges(clock)
-    const feed = list === null ? singleInstanceFeed(source) : registeredFeed(list, clock, parts)
+    this.#cutReports = new CutReports(clock)
+    const cuts = () => this.#cutReports.take()
+    const feed = list === null ? singleInstanceFeed(source) : registeredFeed(list, clock, { ...parts, cuts })
     this.follower = new Follower(
       feed,
       clock,
@@ -141,14 +164,37 @@ export class Instance implements Coherence {
   }
 
   announce(committed: Committed): Promise<void> {
-    const begun = this.#parts.clock.now()
+    return this.#publish(committed, ++this.#number, null)
+  }
+
+  async revoke(committed: Committed): Promise<readonly ReachedInstance[]> {
+    const { clock } = this.#parts
+    const begun = clock.now()
     const number = ++this.#number
+    const reached = new ReachedInstances(this.#parts, committed, () => clock.now() - begun)
+    await this.#publish(committed, number, reached)
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(begun + CUT_WITHIN - clock.now(), resolve)
+      void reached.decided().then(() => {
+        cancel()
+        resolve()
+      })
+    })
+    this.#pendingWrites.delete(number)
+    return reached.all
+  }
+
+  #publish(committed: Committed, number: number, reached: ReachedInstances | null): Promise<void> {
+    const begun = this.#parts.clock.now()
     const changes = numbered(committed)
     this.recent.add(changes)
     return new Promise((resolve) => {
+      let isDone = false
       const done = (by: WriteResult['by']) => {
-        if (!this.#pendingWrites.delete(number)) return
+        if (isDone) return
+        isDone = true
         cancel()
+        if (reached === null) this.#pendingWrites.delete(number)
         const after = this.#parts.clock.now() - begun
         this.recent.tookEffect(changes, after)
         this.#parts.listener.answered({ by, after })
@@ -157,11 +203,15 @@ export class Instance implements Coherence {
       }
       const cancel = this.#parts.clock.after(LEASE + MARGIN, () => done('waited'))
       const barrier = new AcknowledgementBarrier(committed.seq, () => done('acknowledged'))
-      const pendingWrite: PendingWrite = { begun, barrier, listedAt: Number.POSITIVE_INFINITY }
+      const pendingWrite: PendingWrite = { begun, barrier, reached, listedAt: Number.POSITIVE_INFINITY }
       this.#pendingWrites.set(number, pendingWrite)
       // A decider that fails to apply the changes counts as silent: the write waits.
       this.#apply(committed.seq, changes).then(
-        () => barrier.localApplied(),
+        () => {
+          reached?.acknowledged(this.id)
+          if (reached !== null) void this.#cutBy(committed.mark).then((cut) => reached.said(this.id, cut))
+          barrier.localApplied()
+        },
         () => {},
       )
       this.#announceRemotely(committed, number)
@@ -199,8 +249,34 @@ export class Instance implements Coherence {
   #distribute(reading: Reading): void {
     this.recent.read(reading)
     for (const [decider, state] of this.#deciders) state.confirmed = deliver(decider, state, reading)
+    if (this.#reportsByBeat && reading.changes?.length !== 0) void this.#reportApplied()
+    for (const mark of revocationsIn(reading.changes ?? [])) void this.#cutBy(mark)
+  }
+
+  /** Without messages, writers learn from the list of the store what this instance has done. */
+  get #reportsByBeat(): boolean {
     const { list, bus } = this.#parts
-    if (list !== null && bus?.up !== true && reading.changes?.length !== 0) void this.#reportApplied()
+    return list !== null && bus?.up !== true
+  }
+
+  /**
+   * Resolves with what all its deciders have cut, and reports it with the next beats; null: one of them does
+   * not know. While one does not respond, it does not resolve.
+   */
+  async #cutBy(mark: number): Promise<OpenCounts | null> {
+    const cuts = await Promise.all(
+      [...this.#deciders.keys()].map((decider) => decider.cutBy?.(mark) ?? NOTHING_OPEN),
+    )
+    const sum = cuts.every((cut) => cut !== null) ? sumOfOpen(cuts) : null
+    this.#cutReports.add(mark, sum)
+    if (this.#reportsByBeat) void this.#reportCuts()
+    return sum
+  }
+
+  /** A beat in flight may have begun before the newest report. */
+  async #reportCuts(): Promise<void> {
+    for (let beats = 0; beats < 2 && this.#cutReports.hasNew; beats++)
+      await this.follower.renew().catch(() => {})
   }
 
   /**
@@ -213,9 +289,7 @@ export class Instance implements Coherence {
     return applied
   }
 
-  /**
-   * Without messages, the list tells writers that the changes are applied, so the next beat is sent at once.
-   */
+  /** The next beat is sent at once. */
   async #reportApplied(): Promise<void> {
     await this.#allConfirmed()
     this.#parts.clock.after(0, () => void this.follower.renew().catch(() => {}))
@@ -250,12 +324,12 @@ export class Instance implements Coherence {
   #announceAlone(number: number): void {
     const { clock, acknowledgesFrom = Number.NEGATIVE_INFINITY } = this.#parts
     const wait = acknowledgesFrom - clock.now()
-    const listed = () => this.#pendingWrites.get(number)?.barrier.listed([])
+    const listed = () => this.#listed(number, [])
     if (wait > 0) clock.after(wait, listed)
     else listed()
   }
 
-  /** Reads the list, repeatedly while an acknowledgement is missing. */
+  /** Reads the list, repeatedly while an acknowledgement or what an instance has cut is missing. */
   #readList(list: InstanceList, number: number): void {
     list
       .instances()
@@ -275,7 +349,9 @@ export class Instance implements Coherence {
     const pendingWrite = this.#pendingWrites.get(number)
     if (pendingWrite === undefined) return
     pendingWrite.listedAt = Math.min(pendingWrite.listedAt, this.#parts.clock.now())
-    pendingWrite.barrier.listed(instances.filter(({ id }) => id !== this.id))
+    const others = instances.filter(({ id }) => id !== this.id)
+    pendingWrite.reached?.listed(others)
+    pendingWrite.barrier.listed(others)
   }
 
   /**
@@ -299,7 +375,10 @@ export class Instance implements Coherence {
       // Not applied, so not acknowledged: the writer waits until this instance's lease has expired.
       return
     }
-    this.#parts.bus?.acknowledge({ to: from, from: this.id, number })
+    const acknowledgement = { to: from, from: this.id, number }
+    this.#parts.bus?.acknowledge(acknowledgement)
+    for (const mark of revocationsIn(changes ?? []))
+      void this.#cutBy(mark).then((cut) => this.#parts.bus?.acknowledge({ ...acknowledgement, cut }))
   }
 
   /** A reading in flight may have begun before the change was committed: then a second one is needed. */
@@ -310,12 +389,20 @@ export class Instance implements Coherence {
     if (this.applied < seq) throw new Error('the feed does not show the change that was announced')
   }
 
-  #acknowledged({ to, from, number }: Acknowledgement): void {
+  #acknowledged({ to, from, number, cut }: Acknowledgement): void {
     const pendingWrite = this.#pendingWrites.get(number)
     if (to !== this.id || pendingWrite === undefined) return
-    const after = this.#parts.clock.now() - pendingWrite.begun
-    if (pendingWrite.barrier.acknowledged(from)) this.#parts.listener.acknowledged(after)
+    const { begun, barrier, reached } = pendingWrite
+    reached?.acknowledged(from)
+    if (cut !== undefined) reached?.said(from, cut)
+    const after = this.#parts.clock.now() - begun
+    if (barrier.acknowledged(from)) this.#parts.listener.acknowledged(after)
   }
+}
+
+/** The marks of the revocations among changes. A commit has at most one. */
+function revocationsIn(changes: readonly NumberedChange[]): number[] {
+  return changes.filter(({ kind }) => kind === 'revocation').map(({ mark }) => mark)
 }
 
 async function deliver(decider: Decider, state: DeciderState, reading: Reading): Promise<void> {

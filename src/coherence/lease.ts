@@ -41,6 +41,22 @@
  * that waits for nothing is made on the state of that position, which includes every write that was
  * acknowledged. `decision/seats/decision-reads.ts` has the decisions that wait.
  *
+ * Revoking (`reached-instances.ts`). A revocation is a write whose change is a notice. An instance that
+ * receives it acknowledges, then cuts what it has open by the state before, in each of its processes
+ * (`pipeline/reevaluation.ts`), and says how much: by a message, and with its next beats. The answer names this
+ * instance and those of the first list after the commit.
+ *   - `acknowledged` proves what the acknowledgement of any write does: no process of the instance decides on
+ *     the state before.
+ *   - `cut` proves that each process has also looked at all that it had open when it received the notice, and
+ *     has ended what the notice concerns. A request that was not decided at that moment is decided on a state
+ *     that includes the notice. Null: some process has not said so within two seconds of the commit.
+ *   - `lease_ended` proves only that no lease from before the commit is live. The instance may be dead, or
+ *     frozen with open connections, or without the store: what it has open is cut once it receives the notice.
+ *     An instance that leaves the list after the commit counts as one of these.
+ * An instance that was not on the list any more at the commit is not named: it has no lease, and cuts in the
+ * same way. Messages that are repeated, reordered or late change none of this: each instance counts once, by
+ * the mark of the commit.
+ *
  * The store does not wait for its disk at a beat, so a crash of the store may undo some beats: one that
  * seemed unchanged may have changed. So a connection removes no instance that it has not watched for long
  * enough itself (the store's `forget`).

@@ -1,11 +1,14 @@
 /** The protocol between the primary, which is the instance, and its workers, which decide. See `lease.ts`. */
 
 import type { Committed, NumberedChange } from '../../seats-admin/model/change.ts'
+import { NOTHING_OPEN, type OpenCounts, type ReachedInstance } from '../../seats-admin/model/revocation.ts'
 import type { FleetView } from '../../seats-admin/model/registered-instance.ts'
 import type { Reading } from './feed-reading.ts'
 import type { Clock } from './clock.ts'
 import type { History } from './history.ts'
 import type { Coherence, Decider, Instance } from './instance.ts'
+import { CUT_WITHIN } from './cut-reports.ts'
+import type { InstanceIdentity } from './feeds.ts'
 import { LEASE, MARGIN } from './lease.ts'
 
 /** Milliseconds that a worker waits for a reading: the store's longest read, and the time on the channel. */
@@ -31,6 +34,7 @@ export class RemoteDecider implements Decider {
     channel.serve('join', () => this.#join(history))
     channel.serve('renew', () => instance.renew())
     channel.serve('announce', (committed) => instance.announce(committed as Committed))
+    channel.serve('revoke', (committed) => instance.revoke(committed as Committed))
   }
 
   /**
@@ -42,6 +46,15 @@ export class RemoteDecider implements Decider {
 
   async applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> {
     await this.#channel.call('changes', changes).catch(ignoreEnded)
+  }
+
+  /** A process that has ended has no open requests. */
+  async cutBy(mark: number): Promise<OpenCounts | null> {
+    try {
+      return (await this.#channel.call('cut', mark)) as OpenCounts | null
+    } catch (cause) {
+      return hasEnded(cause) ? NOTHING_OPEN : null
+    }
   }
 
   /** To be called when its process has ended. */
@@ -60,23 +73,34 @@ export class RemoteDecider implements Decider {
 
 /** Any other failure may mean that the worker has not applied the changes. */
 function ignoreEnded(cause: unknown): void {
-  if (!(cause instanceof Error && cause.name === 'ProcessEnded')) throw cause
+  if (!hasEnded(cause)) throw cause
 }
+
+function hasEnded(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === 'ProcessEnded'
+}
+
+/** Milliseconds that a worker waits for the primary's answer to a revocation. */
+const REVOKED_WITHIN = CUT_WITHIN + 2 * MARGIN
 
 /** The worker's instance, in the worker. */
 export class RemoteInstance implements Coherence {
   readonly #channel: WorkerChannel
   readonly #clock: Clock
+  readonly #identity: Pick<InstanceIdentity, 'id' | 'name'>
   #renewal: Promise<void> | null = null
 
-  constructor(channel: WorkerChannel, clock: Clock) {
+  /** @param identity that of the primary's instance */
+  constructor(channel: WorkerChannel, clock: Clock, { id, name }: Pick<InstanceIdentity, 'id' | 'name'>) {
     this.#channel = channel
     this.#clock = clock
+    this.#identity = { id, name }
   }
 
   join(decider: Decider): void {
     this.#channel.serve('reading', (reading) => decider.applyReading(reading as Reading))
     this.#channel.serve('changes', (changes) => decider.applyAnnouncement(changes as NumberedChange[]))
+    this.#channel.serve('cut', (mark) => decider.cutBy?.(mark as number) ?? NOTHING_OPEN)
     this.#channel.notify('join')
   }
 
@@ -112,6 +136,24 @@ export class RemoteInstance implements Coherence {
         () => {
           cancel()
           resolve()
+        },
+        () => {},
+      )
+    })
+  }
+
+  /** If the primary is frozen, nothing is known of any instance but that no earlier lease is live. */
+  revoke(committed: Committed): Promise<readonly ReachedInstance[]> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(REVOKED_WITHIN, () =>
+        resolve([
+          { ...this.#identity, how: 'lease_ended', ms: LEASE + MARGIN, cut: null, understands: true },
+        ]),
+      )
+      this.#channel.call('revoke', committed).then(
+        (reached) => {
+          cancel()
+          resolve(reached as readonly ReachedInstance[])
         },
         () => {},
       )

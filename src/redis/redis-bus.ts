@@ -7,6 +7,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../coherence/bus.ts'
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
+import { OPEN_KINDS, type OpenCounts } from '../../seats-admin/model/revocation.ts'
 import type { Redis } from './ioredis.ts'
 import { type RedisConnection, isReady } from './redis-connection.ts'
 import type { Keys } from './keys.ts'
@@ -133,14 +134,22 @@ export class RedisBus implements Bus {
 function parse(text: string): Announcement | Acknowledgement | null {
   const data = parseJson(text)
   if (!isRecord(data)) return null
-  const { from, number, seq, to, changes } = data
+  const { from, number, seq, to, changes, cut } = data
   if (typeof from !== 'string' || !Number.isSafeInteger(number)) return null
   const head = { from, number: number as number }
-  if (typeof to === 'string') return { ...head, to }
+  if (typeof to === 'string') return isCut(cut) ? { ...head, to, cut } : { ...head, to }
   if (!Number.isSafeInteger(seq)) return null
   if (changes === null) return { ...head, seq: seq as number, changes }
   if (!Array.isArray(changes) || !changes.every(isRow)) return null
   return { ...head, seq: seq as number, changes: changes.map(change) }
+}
+
+function isCut(data: unknown): data is OpenCounts | null {
+  return data === null || (isRecord(data) && OPEN_KINDS.every((kind) => isCount(data[kind])))
+}
+
+function isCount(data: unknown): boolean {
+  return Number.isSafeInteger(data) && Number(data) >= 0
 }
 
 function isRow(data: unknown): data is Row {

@@ -15,6 +15,7 @@ import {
   type StoreUnavailable,
 } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
+import type { InstanceIdentity } from '../coherence/feeds.ts'
 import { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { firstSecrets } from '../config/config.ts'
@@ -75,6 +76,10 @@ export class FleetNode {
     this.#size = new FleetSize(store.registry, systemClock.now)
     this.#health = new StoreHealth(log)
     store.health.listen((state) => this.#health.update(OWN_PROCESS, state))
+  }
+
+  get identity(): Pick<InstanceIdentity, 'id' | 'name'> {
+    return { id: this.instance.id, name: this.#name }
   }
 
   /** The owner under which a worker opens the store; null for a store that a fleet shares. */

@@ -80,6 +80,7 @@ export class WorkerDataPlanes implements DataPlanes {
             version: this.#version,
             config: pack(this.#forWorkers()),
             owner: node.owner,
+            instance: node.identity,
             instances: node.size,
           }))
         },

@@ -1,6 +1,7 @@
 /** An instance of a fleet whose store, bus and deciders belong to the test. */
 
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
+import { NOTHING_OPEN, type OpenCounts } from '../../seats-admin/model/revocation.ts'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../../src/coherence/bus.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import { type Decider, Instance, type WriteResult } from '../../src/coherence/instance.ts'
@@ -36,6 +37,15 @@ export class FakeDecider implements Decider {
   readonly readings: Reading[] = []
   readonly announced: string[] = []
   answer: Promise<void> | null = null
+  /** What it has cut for revocations. */
+  cut: Promise<OpenCounts | null> = Promise.resolve(NOTHING_OPEN)
+  /** Marks of the revocations that it was asked about. */
+  readonly cutsAsked: number[] = []
+
+  cutBy(mark: number): Promise<OpenCounts | null> {
+    this.cutsAsked.push(mark)
+    return this.cut
+  }
 
   applyReading(reading: Reading): Promise<void> | void {
     this.readings.push(reading)

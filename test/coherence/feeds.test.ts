@@ -48,7 +48,7 @@ t.test('on the list, one statement is both a reading and a sign of life', async 
   t.same(head, position(1))
   await feed.read(head, 250, 1)
   t.same(store.calls, ['register i', 'follow i 1', 'follow i 2', 'follow i 3'])
-  t.same(store.rows.get('i'), { id: 'i', beat: 3, applied: 1 })
+  t.match(store.rows.get('i'), { id: 'i', beat: 3, applied: 1 })
 })
 
 t.test('removed from the list, it registers and reads again', async (t) => {

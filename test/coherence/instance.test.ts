@@ -1,9 +1,7 @@
 import t from 'tap'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
 import { FakeDecider, setUp } from './fake-instance.ts'
-import { change, position, settled } from './support.ts'
-
-const other = (id: string, beat = 1, applied = 0) => ({ id, beat, applied })
+import { change, listed, position, settled } from './support.ts'
 
 t.test('alone: a write is acknowledged when its own deciders have dropped the changes', async (t) => {
   const { clock, store, decider, events, write } = setUp({ isAlone: true, hasBus: false })
@@ -23,7 +21,7 @@ t.test('alone: a write is acknowledged when its own deciders have dropped the ch
 
 t.test('announces to all instances, and waits for those on the list', async (t) => {
   const { store, bus, events, write, clock } = setUp()
-  store.rows.set('you', other('you'))
+  store.rows.set('you', listed('you'))
   store.commit('before')
   const written = write('a', 'b')
   await settled()
@@ -44,7 +42,7 @@ t.test('announces to all instances, and waits for those on the list', async (t) 
 
 t.test('an acknowledgement counts once, and only for its own announcement', async (t) => {
   const { store, bus, events, write } = setUp()
-  store.rows.set('you', other('you')).set('they', other('they'))
+  store.rows.set('you', listed('you')).set('they', listed('they'))
   const written = write('a')
   await settled()
   bus.receiver?.acknowledged({ to: 'me', from: 'you', number: 1 })
@@ -58,7 +56,7 @@ t.test('an acknowledgement counts once, and only for its own announcement', asyn
 
 t.test('an acknowledgement from before the list has been read counts', async (t) => {
   const { store, bus, write } = setUp()
-  store.rows.set('you', other('you'))
+  store.rows.set('you', listed('you'))
   const release = store.hold()
   const written = write('a')
   bus.receiver?.acknowledged({ to: 'me', from: 'you', number: 1 })
@@ -71,18 +69,18 @@ t.test('an acknowledgement from before the list has been read counts', async (t)
 
 t.test('without a bus, the list shows which instances have applied the write', async (t) => {
   const { clock, store, write } = setUp({ hasBus: false })
-  store.rows.set('you', other('you'))
+  store.rows.set('you', listed('you'))
   const written = write('a')
   await clock.pass(100)
   t.equal(written.isAnswered, false)
-  store.rows.set('you', other('you', 2, 1))
+  store.rows.set('you', listed('you', 2, 1))
   await clock.pass(50)
   t.equal(written.isAnswered, true)
 })
 
 t.test('does not wait for an instance that has left the list', async (t) => {
   const { clock, store, write } = setUp()
-  store.rows.set('you', other('you'))
+  store.rows.set('you', listed('you'))
   const written = write('a')
   await clock.pass(100)
   store.rows.delete('you')
@@ -92,7 +90,7 @@ t.test('does not wait for an instance that has left the list', async (t) => {
 
 t.test('waits for a silent instance for LEASE + MARGIN, and no longer', async (t) => {
   const { clock, store, events, write } = setUp()
-  store.rows.set('you', other('you'))
+  store.rows.set('you', listed('you'))
   const written = write('a')
   await clock.pass(LEASE + MARGIN - 1)
   t.equal(written.isAnswered, false)
@@ -140,7 +138,7 @@ t.test('when the list can not be read, it waits, and never rejects', async (t) =
 
 t.test('removes a silent instance LEASE + MARGIN after it has read the list', async (t) => {
   const { clock, store, write } = setUp()
-  store.rows.set('you', other('you', 7))
+  store.rows.set('you', listed('you', 7))
   const release = store.hold()
   write('a')
   await clock.pass(300)
@@ -157,10 +155,10 @@ t.test('removes a silent instance LEASE + MARGIN after it has read the list', as
 
 t.test('does not remove an instance with a sign of life since then', async (t) => {
   const { clock, store, write } = setUp()
-  store.rows.set('you', other('you', 7))
+  store.rows.set('you', listed('you', 7))
   write('a')
   await clock.pass(LEASE + MARGIN - 1)
-  store.rows.set('you', other('you', 8))
+  store.rows.set('you', listed('you', 8))
   await clock.pass(1)
   t.equal(store.calls.at(-1), 'forget you 7', 'conditional on the beat that was read first')
   t.ok(store.rows.has('you'))

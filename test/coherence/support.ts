@@ -1,7 +1,13 @@
 /** A manual clock and a fake store for the tests of this folder. */
 
-import type { Shown } from '../../seats-admin/model/registered-instance.ts'
-import type { ChangeReader, Committed, NumberedChange, Position } from '../../seats-admin/model/change.ts'
+import type { CutReport, Shown } from '../../seats-admin/model/registered-instance.ts'
+import {
+  CHANGE_KINDS,
+  type ChangeReader,
+  type Committed,
+  type NumberedChange,
+  type Position,
+} from '../../seats-admin/model/change.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import type { Clock } from '../../src/coherence/clock.ts'
 import type { InstanceList, ListedInstance } from '../../src/coherence/feeds.ts'
@@ -66,6 +72,16 @@ export class ManualClock implements Clock {
   }
 }
 
+/** An instance on the list of the store. */
+export function listed(
+  id: string,
+  beat = 1,
+  applied = 0,
+  more: Partial<ListedInstance> = {},
+): ListedInstance {
+  return { id, name: `host ${id}`, beat, applied, understands: CHANGE_KINDS, cuts: [], ...more }
+}
+
 export const position = (seq: number, mark = 1000 + seq): Position => ({ seq, mark })
 
 export function change(key: string, seq: number, kind: NumberedChange['kind'] = 'seat'): NumberedChange {
@@ -101,8 +117,12 @@ export class FakeStore implements ChangeReader, InstanceList {
 
   /** Commits one change of each key. */
   commit(...keys: string[]): Committed {
-    for (const key of keys) this.changes.push(change(key, this.changes.length + 1))
-    const changes = keys.map((key) => ({ tenant: 'acme', kind: 'seat' as const, key }))
+    return this.commitOf('seat', ...keys)
+  }
+
+  commitOf(kind: NumberedChange['kind'], ...keys: string[]): Committed {
+    for (const key of keys) this.changes.push(change(key, this.changes.length + 1, kind))
+    const changes = keys.map((key) => ({ tenant: 'acme', kind, key }))
     return { ...this.#head, changes }
   }
 
@@ -111,17 +131,24 @@ export class FakeStore implements ChangeReader, InstanceList {
   }
 
   register(id: string, _name: string): Promise<void> {
-    if (!this.isDown && !this.rows.has(id)) this.rows.set(id, { id, beat: 0, applied: 0 })
+    if (!this.isDown && !this.rows.has(id)) this.rows.set(id, listed(id, 0))
     return this.#answer(`register ${id}`, undefined)
   }
 
   /** What the last sign of life told. */
   shown: Shown | undefined
 
-  follow(id: string, beat: number, from: Position | null, applied: number, shown?: Shown) {
+  follow(
+    id: string,
+    beat: number,
+    from: Position | null,
+    applied: number,
+    shown?: Shown,
+    cuts: readonly CutReport[] = [],
+  ) {
     this.shown = shown
     const registered = this.rows.has(id)
-    if (!this.isDown && registered) this.rows.set(id, { id, beat, applied })
+    if (!this.isDown && registered) this.rows.set(id, listed(id, beat, applied, { cuts }))
     return this.#answer(`follow ${id} ${beat}`, { ...this.#since(from), registered })
   }
 

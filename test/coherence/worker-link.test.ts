@@ -44,7 +44,7 @@ async function setUp() {
   await instance.renew()
   const channel = channels()
   const decider = new RemoteDecider(channel.primary, instance, history)
-  const coherence = new RemoteInstance(channel.worker, clock)
+  const coherence = new RemoteInstance(channel.worker, clock, parts)
   const readings: Reading[] = []
   const announced: string[] = []
   const memory = {

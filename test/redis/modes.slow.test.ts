@@ -7,6 +7,7 @@ import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { SeatQuestion } from '../../src/model/decision-seat.ts'
 import type { RedisConfig } from '../../src/config/config.ts'
 import { redisUrl } from '../../src/config/redis-settings.ts'
+import type { OpenCounts } from '../../seats-admin/model/revocation.ts'
 import { RedisBus } from '../../src/redis/redis-bus.ts'
 import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
 import { COMMAND_TIMEOUT } from '../../src/redis/redis-connection.ts'
@@ -96,6 +97,24 @@ async function works(t: Test, url: string): Promise<void> {
   two.bus.acknowledge({ to: 'one', from: 'two', number: 1 })
   await until(() => one.received.length === 1, 'the acknowledgement')
   t.same(one.received, [{ to: 'one', from: 'two', number: 1 }])
+  const ends = { from: 'two', number: 2, to: 'one' }
+  for (const cut of [{ websockets: 1, streams: 0, requests: 2 }, null]) two.bus.acknowledge({ ...ends, cut })
+  for (const cut of [{ websockets: -1, streams: 0, requests: 2 }, { websockets: 1 }, 'all'])
+    two.bus.acknowledge({ ...ends, cut: cut as OpenCounts })
+  await until(() => one.received.length === 6, 'what was cut')
+  const texts = (messages: readonly unknown[]) => messages.map((each) => JSON.stringify(each)).sort()
+  // Of a cluster, each message may pass another node.
+  t.same(
+    texts(one.received.slice(1)),
+    texts([
+      { ...ends, cut: { websockets: 1, streams: 0, requests: 2 } },
+      { ...ends, cut: null },
+      ends,
+      ends,
+      ends,
+    ]),
+    'counts that are none are left out',
+  )
 
   t.equal((await one.cache.grantById('acme', 'a', QUESTION)).source, 'store')
   await until(

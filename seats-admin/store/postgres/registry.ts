@@ -3,7 +3,8 @@
 import { monotonic } from '../monotonic.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from '../rows.ts'
-import type { Instance, Registry } from '../../model/registered-instance.ts'
+import { CHANGE_KINDS } from '../../model/change.ts'
+import type { CutReport, Instance, Registry } from '../../model/registered-instance.ts'
 import { replaceUnstorable } from '../storable-text.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './postgres-connection.ts'
@@ -17,8 +18,8 @@ import type { Values } from '../statements.ts'
 const SETTLE_TIME = 10_000
 
 /** Idempotent: a repetition after a lost response keeps the beat. */
-const REGISTER = `INSERT INTO instances (id, name, beat, applied, started_at, version, seen_at)
-   VALUES (:id, :name, 0, 0, :started_at, :version, clock_timestamp())
+const REGISTER = `INSERT INTO instances (id, name, beat, applied, started_at, version, understands, seen_at)
+   VALUES (:id, :name, 0, 0, :started_at, :version, :understands, clock_timestamp())
    ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`
 
 /**
@@ -27,11 +28,11 @@ const REGISTER = `INSERT INTO instances (id, name, beat, applied, started_at, ve
  */
 const FOLLOW = `WITH beat AS (UPDATE instances SET beat = :beat,
      applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
-     config = :config, url = :url, seen_at = clock_timestamp()
+     config = :config, url = :url, cuts = :cuts, seen_at = clock_timestamp()
      WHERE id = :id AND beat < :beat RETURNING 1)
    ${feedQuery('(SELECT count(*) FROM beat) AS registered,')}`
 
-const INSTANCES = `SELECT id, name, beat, applied, config, url, started_at, version,
+const INSTANCES = `SELECT id, name, beat, applied, config, url, started_at, version, understands, cuts,
      round(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint AS age
    FROM instances ORDER BY id`
 
@@ -48,20 +49,23 @@ export function registryOf(pools: ConnectionPools): Registry {
     async register(id, name, started) {
       pools.prepareToFollow()
       const { startedAt = null, version = null } = started ?? {}
-      await query(REGISTER, { id, name: replaceUnstorable(name), started_at: startedAt, version })
+      const understands = JSON.stringify(CHANGE_KINDS)
+      const values = { id, name: replaceUnstorable(name), started_at: startedAt, version, understands }
+      await query(REGISTER, values)
     },
 
     /**
      * The commit is not durable: a crash of the server may undo the newest beats. The instance counts beats
      * itself and never repeats one, so the next beat still differs; `forget` detects the crash.
      */
-    async follow(id, beat, position, applied, shown) {
+    async follow(id, beat, position, applied, shown, cuts = []) {
       const values = {
         id,
         beat,
         applied,
         config: shown?.config ?? null,
         url: shown?.url ?? null,
+        cuts: cuts.length === 0 ? null : JSON.stringify(cuts),
         mark: position?.mark ?? 0,
         ...feedParameters(position),
       }
@@ -96,6 +100,12 @@ export function registryOf(pools: ConnectionPools): Registry {
   }
 }
 
+/** A column that this version, or a newer one, has written. */
+function listOrNull<V>(row: Row, column: string): readonly V[] | null {
+  const json = textOrNull(row, column)
+  return json === null ? null : JSON.parse(json)
+}
+
 function instance(row: Row): Instance {
   return {
     id: text(row, 'id'),
@@ -107,5 +117,7 @@ function instance(row: Row): Instance {
     age: integer(row, 'age'),
     startedAt: integerOrNull(row, 'started_at'),
     version: textOrNull(row, 'version'),
+    understands: listOrNull<string>(row, 'understands'),
+    cuts: listOrNull<CutReport>(row, 'cuts') ?? [],
   }
 }

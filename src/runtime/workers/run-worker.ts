@@ -5,6 +5,7 @@
 
 import { openStore, type Owner, type StoreLocation } from '../../../seats-admin/index.ts'
 import { systemClock } from '../../coherence/clock.ts'
+import type { InstanceIdentity } from '../../coherence/feeds.ts'
 import { RemoteInstance } from '../../coherence/worker-link.ts'
 import { type Config, firstSecrets, type RedisConfig } from '../../config/config.ts'
 import { unpack } from '../../config/worker-copy.ts'
@@ -41,13 +42,21 @@ interface WorkerStart {
   readonly version: number
   readonly config: unknown
   readonly owner: Owner | null
+  /** The instance of the primary. */
+  readonly instance: Pick<InstanceIdentity, 'id' | 'name'>
   /** The number of live instances of the fleet. */
   readonly instances: number
 }
 
 /** Opens what a data plane needs, in the order of a gateway's start, and listens. */
 async function begin(channel: Channel, extensions: Extensions) {
-  const { version, config: packed, owner, instances: first } = (await channel.call('config')) as WorkerStart
+  const {
+    version,
+    config: packed,
+    owner,
+    instance,
+    instances: first,
+  } = (await channel.call('config')) as WorkerStart
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
   logUnhandledRejections(log.logger)
@@ -56,7 +65,7 @@ async function begin(channel: Channel, extensions: Extensions) {
   store.health.listen((state) => channel.notify('store', state))
   const cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ports = { ephemeral: remoteEphemeral(channel), log: log.logger }
-  const coherence = new RemoteInstance(channel, systemClock)
+  const coherence = new RemoteInstance(channel, systemClock, instance)
   const decisionPoint = new DecisionPoint({
     store,
     coherence,

@@ -3,7 +3,13 @@
  * statement and its effect are separate events; `store-client.ts` schedules them.
  */
 
-import type { Committed, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
+import {
+  CHANGE_KINDS,
+  type Committed,
+  type NumberedChange,
+  type Position,
+} from '../../../seats-admin/model/change.ts'
+import type { CutReport } from '../../../seats-admin/model/registered-instance.ts'
 import type { Renewal } from '../../../seats-admin/index.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { Context } from './context.ts'
@@ -23,6 +29,7 @@ export interface InstanceRow {
   readonly id: string
   beat: number
   applied: number
+  cuts: readonly CutReport[]
   onList: boolean
 }
 
@@ -134,11 +141,14 @@ export class Database {
   }
 
   list(): ListedInstance[] {
-    return [...this.rows.values()].map(({ id, beat, applied }) => ({ id, beat, applied }))
+    return [...this.rows.values()].map(({ id, beat, applied, cuts }) => ({
+      ...{ id, name: id, beat, applied, cuts },
+      understands: CHANGE_KINDS,
+    }))
   }
 
   register(id: string): void {
-    if (!this.rows.has(id)) this.rows.set(id, { id, beat: 0, applied: 0, onList: true })
+    if (!this.rows.has(id)) this.rows.set(id, { id, beat: 0, applied: 0, cuts: [], onList: true })
   }
 
   remove(row: InstanceRow | undefined): void {

@@ -116,7 +116,7 @@ export class Gateway {
       })
     })
     context.timeline.after(context.random.between(1, 20), process, () => {
-      const coherence = new RemoteInstance(theirs, process.clock)
+      const coherence = new RemoteInstance(theirs, process.clock, { id: this.#name, name: this.#name })
       const decider = this.#newDecider(process, coherence)
       decider.lease.renewed().then(
         () => this.#open(decider),

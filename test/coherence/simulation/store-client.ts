@@ -6,6 +6,7 @@
 
 import type { AsOf, GrantReading } from '../../../seats-admin/model/readings.ts'
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
+import type { CutReport } from '../../../seats-admin/model/registered-instance.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { RestrictionsReading, UserRestrictionReading } from '../../../seats-admin/model/revocation.ts'
@@ -137,7 +138,14 @@ export class StoreClient {
   }
 
   /** An UPDATE and a SELECT in one statement, with one snapshot; a row that was deleted meanwhile is not updated. */
-  async follow(id: string, beat: number, position: Position | null, applied: number, _shown?: unknown) {
+  async follow(
+    id: string,
+    beat: number,
+    position: Position | null,
+    applied: number,
+    _shown?: unknown,
+    cuts: readonly CutReport[] = [],
+  ) {
     const { model } = this.#process.context
     model?.note(this.#process, beat, applied)
     const start = () => {
@@ -152,6 +160,7 @@ export class StoreClient {
       if (!counts) return { ...seen, registered: false }
       row.beat = beat
       row.applied = applied
+      row.cuts = cuts
       return seen
     }
     const { head, changes, registered } = await this.#ask(FOLLOW_TIMEOUT, start, effect).catch((cause) => {

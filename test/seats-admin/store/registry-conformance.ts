@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap'
 import type { Registry, Store } from '../../../seats-admin/index.ts'
+import { CHANGE_KINDS } from '../../../seats-admin/model/change.ts'
 import { BEGINNING, seat, suite } from './conformance.ts'
 
 export const registryConformance = suite((test) => {
@@ -92,6 +93,20 @@ export const registryConformance = suite((test) => {
       { id: 'a', startedAt: 1_764_164_700_123, version: '1.2.3' },
       { id: 'b', startedAt: null, version: null },
     ])
+  })
+
+  registered('an instance tells which changes it understands, and what it has cut', async (t, _, list) => {
+    await list.register('a', 'a')
+    const shown = async () => (await list.instances()).map(({ understands, cuts }) => ({ understands, cuts }))
+    t.same(await shown(), [{ understands: CHANGE_KINDS, cuts: [] }])
+    const cuts = [
+      { mark: 7, cut: { websockets: 1, streams: 2, requests: 3 } },
+      { mark: 8, cut: null },
+    ]
+    await list.follow('a', 1, null, 0, undefined, cuts)
+    t.same(await shown(), [{ understands: CHANGE_KINDS, cuts }])
+    await list.follow('a', 2, null, 0)
+    t.match(await shown(), [{ cuts: [] }])
   })
 
   registered('a silent instance is removed, and no other', async (t, _, list) => {
