@@ -3,13 +3,14 @@
  * about requests.
  */
 
+import type { OpenCounts } from '../../seats-admin/model/revocation.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse } from '../http/server/client-response.ts'
 import { Exchange } from '../http/server/exchange.ts'
 import { handshakeResponse } from '../http/server/http1-response.ts'
+import { openedWebSocket } from '../http/server/open-web-socket.ts'
 import { askedQuestion, type Question } from '../http/server/question.ts'
 import { nextStage } from '../lib/batched-stages.ts'
-import type { Evaluation } from '../model/decision.ts'
 import type { Refusal } from '../model/errors.ts'
 import { earlyBytes, isHandshake } from '../proxy/websocket/websocket-handshake.ts'
 import { openEventStream } from './event-streams.ts'
@@ -88,8 +89,13 @@ export class GatewayPipeline extends Pipeline<GatewayConfig, GatewayLists> {
     return openEventStream.get(exchange) !== undefined
   }
 
-  reevaluated({ decision }: Evaluation): void {
-    this.mechanisms.metrics.reevaluated(decision.code)
+  kindOf(exchange: Exchange): keyof OpenCounts {
+    if (openedWebSocket.get(exchange) !== undefined) return 'websockets'
+    return exchange.response.headersSent ? 'streams' : 'requests'
+  }
+
+  reevaluated(code: string): void {
+    this.mechanisms.metrics.reevaluated(code)
   }
 
   /** The exchange is no longer allowed. */

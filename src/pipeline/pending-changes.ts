@@ -1,25 +1,43 @@
 /** Collects changes of the store between two checks. The cost depends on the changes, not on the requests. */
 
 import type { ChangeKind } from '../../seats-admin/model/change.ts'
-
-/** The fields of a change in the feed that are used here. */
-export interface Change {
-  readonly tenant: string
-  readonly kind: string
-  readonly key: string
-}
+import type { OpenCounts } from '../../seats-admin/model/revocation.ts'
+import { getOrInsertComputed } from '../lib/get-or-insert.ts'
+import { type Change, type RevokedCommit, revokedCommit } from './revoked-commit.ts'
 
 /** Collected changes; beyond this number, everything counts as changed. */
 const MAX_KEYS = 10_000
 /** Kinds that decisions depend on. If a newer program writes others, everything counts as changed. */
 const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session', 'block'])
+/** Kinds after which a credential may be void: a check follows at once. */
+const URGENT = new Set(['api-key', 'session', 'block'])
+/** The newest revocations of which it is known what they have cut. */
+const MAX_CUTS = 1000
 
 export class Changes {
   #all = false
-  #keys = new Set<string>()
+  #count = 0
+  #tenants: TenantKeys = new Map()
+  #revoked: RevokedCommit[] = []
+  #isUrgent = false
+  /** Mark of a revocation → what it has cut; the oldest first. */
+  readonly #cuts = new Map<number, Cut>()
+  #onUrgent = (): void => {}
+
+  /** @param run called after changes that need a check at once, or a revocation */
+  onUrgent(run: () => void): void {
+    this.#onUrgent = run
+  }
 
   applyAnnouncement(changes: readonly Change[]): void {
-    for (const change of changes) this.#add(change)
+    const revoked = new Set<number>()
+    for (const change of changes)
+      if (change.kind === 'revocation') {
+        revoked.add(change.mark)
+        this.#addRevocation(change, changes)
+      }
+    for (const change of changes) if (!revoked.has(change.mark)) this.#add(change)
+    if (this.#isUrgent) this.#onUrgent()
   }
 
   applyReading(changes: readonly Change[] | null): void {
@@ -29,41 +47,102 @@ export class Changes {
 
   /** The changes since the last check; null if there are none. */
   sinceLastCheck(): Changed | null {
-    if (!this.#all && this.#keys.size === 0) return null
-    const changed = new Changed(this.#all, this.#keys)
+    if (!this.#all && this.#count === 0 && this.#revoked.length === 0) return null
+    const changed = new Changed(this.#all, this.#tenants, this.#revoked)
     this.#all = false
-    this.#keys = new Set()
+    this.#reset()
+    this.#revoked = []
+    this.#isUrgent = false
     return changed
   }
 
+  /** Whether a credential may be void by the changes since the last check. */
+  get areUrgent(): boolean {
+    return this.#isUrgent
+  }
+
+  /** Whether a revocation is among the changes since the last check. */
+  get hasRevocation(): boolean {
+    return this.#revoked.length > 0
+  }
+
+  /** Resolves with what the revocation has cut, once it has arrived: null if that is not known. */
+  cutBy(mark: number): Promise<OpenCounts | null> {
+    return this.#cutOf(mark).promise
+  }
+
+  /** @param cut null: it is not known */
+  hasCut(mark: number, cut: OpenCounts | null): void {
+    this.#cutOf(mark).resolve(cut)
+  }
+
+  /** By announcement and by reading, or by two announcements: the first of them counts. */
+  #addRevocation(notice: Change, changes: readonly Change[]): void {
+    const cut = this.#cutOf(notice.mark)
+    if (cut.hasArrived) return
+    cut.hasArrived = true
+    const commit = revokedCommit(notice, changes)
+    this.#isUrgent = true
+    if (commit !== null) return void this.#revoked.push(commit)
+    this.#addAll()
+    cut.resolve(null)
+  }
+
+  #cutOf(mark: number): Cut {
+    const cut = getOrInsertComputed(this.#cuts, mark, () => ({
+      ...Promise.withResolvers(),
+      hasArrived: false,
+    }))
+    const [oldest] = this.#cuts.keys()
+    if (this.#cuts.size > MAX_CUTS && oldest !== undefined) this.#cuts.delete(oldest)
+    return cut
+  }
+
   #add({ tenant, kind, key }: Change): void {
+    if (URGENT.has(kind)) this.#isUrgent = true
     if (this.#all) return
-    if (this.#keys.size >= MAX_KEYS || !KINDS.has(kind)) return this.#addAll()
-    this.#keys.add(keyOf(tenant, kind, key))
+    if (this.#count >= MAX_KEYS || !KINDS.has(kind)) return this.#addAll()
+    const kinds = getOrInsertComputed(this.#tenants, tenant, () => new Map<string, Set<string>>())
+    const keys = getOrInsertComputed(kinds, kind, () => new Set<string>())
+    // The key of a block is a JSON string.
+    keys.add(kind === 'block' ? JSON.parse(key) : key)
+    this.#count++
   }
 
   #addAll(): void {
     this.#all = true
-    this.#keys = new Set()
+    this.#reset()
+  }
+
+  #reset(): void {
+    this.#count = 0
+    this.#tenants = new Map()
   }
 }
+
+interface Cut extends PromiseWithResolvers<OpenCounts | null> {
+  /** Whether the notice has arrived. */
+  hasArrived: boolean
+}
+
+/** Tenant → kind → keys. */
+type TenantKeys = Map<string, Map<string, Set<string>>>
 
 export class Changed {
   /** Everything counts as changed. */
   readonly all: boolean
-  readonly #keys: ReadonlySet<string>
+  /** Revocations, whose other changes are not among the keys. */
+  readonly revoked: readonly RevokedCommit[]
+  readonly #tenants: TenantKeys
 
-  constructor(all: boolean, keys: ReadonlySet<string>) {
+  constructor(all: boolean, tenants: TenantKeys, revoked: readonly RevokedCommit[]) {
     this.all = all
-    this.#keys = keys
+    this.#tenants = tenants
+    this.revoked = revoked
   }
 
+  /** @param key of a block: the `sub` of the user */
   has(tenant: string, kind: ChangeKind, key: string): boolean {
-    return this.all || this.#keys.has(keyOf(tenant, kind, key))
+    return this.all || this.#tenants.get(tenant)?.get(kind)?.has(key) === true
   }
-}
-
-/** Tenant ids and kinds contain no NUL, so the first two separate the fields, whatever the key contains. */
-function keyOf(tenant: string, kind: string, key: string): string {
-  return `${tenant}\0${kind}\0${key}`
 }

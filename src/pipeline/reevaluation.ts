@@ -1,21 +1,28 @@
 /**
- * Re-evaluates open WebSockets and long requests after a change of a Seat, key or session that their decision
- * depends on, and after their credential expires. `refusals.ts` cuts what is no longer allowed. One
+ * Re-evaluates open WebSockets and long requests after a change of a Seat, key, session or block that their
+ * decision depends on, and after their credential expires. `refusals.ts` cuts what is no longer allowed. One
  * instance a process; each process receives the changes of all writers.
  *
- * A check every half second costs almost nothing without changes. An exchange that a change concerns becomes
- * pending, and is evaluated again under the current configuration once it is a second old; most requests end
- * before. While the store can't be asked, pending exchanges stay open and pending: no decision against them
- * is known, and nothing new is allowed.
+ * A check every half second costs almost nothing without changes. An exchange that a change of a Seat
+ * concerns becomes pending, and is evaluated again under the current configuration once it is a second old;
+ * most requests end before. A change of a key, session or block is checked at once, and what it concerns is
+ * evaluated again at once, however young. A revocation cuts at once, without an evaluation, what it has
+ * certainly ended (`revoked-commit.ts`).
+ *
+ * While the store can't be asked, pending exchanges stay open and pending: no decision against them is known,
+ * and nothing new is allowed.
  */
 
 import { performance } from 'node:perf_hooks'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { NOTHING_OPEN, type OpenCounts } from '../../seats-admin/model/revocation.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { Decision, Evaluation } from '../model/decision.ts'
 import { needsPermission } from '../model/route.ts'
+import type { Principal } from '../model/principal.ts'
 import type { Changed, Changes } from './pending-changes.ts'
+import { concernOf, type RevokedCommit } from './revoked-commit.ts'
 
 /** Milliseconds between checks. */
 const CHECK_EVERY = 500
@@ -23,8 +30,14 @@ const CHECK_EVERY = 500
 const MIN_AGE = 1000
 /** Milliseconds until an evaluation that failed is tried again. */
 const RETRY_AFTER = 2000
-/** Evaluations before other events run. */
+/** Exchanges that are evaluated or cut before other events run. */
 const BATCH = 100
+/**
+ * The multiple of the duration of a check that passes before the next one, unless a revocation arrives:
+ * sessions that are renewed in large numbers, which a change does not tell from ended ones, take a twentieth
+ * of the time.
+ */
+const REST = 19
 
 /** The fields of an exchange that re-evaluation uses. */
 export type OpenExchange = Pick<Exchange, 'startedAt' | 'evaluation' | 'refusal'>
@@ -33,13 +46,16 @@ export type OpenExchange = Pick<Exchange, 'startedAt' | 'evaluation' | 'refusal'
 export interface OpenExchanges<E extends OpenExchange = Exchange> {
   /** The response is a stream of events, which the gateway makes. */
   isEventStream(exchange: E): boolean
+  /** What the exchange counts as in the answer to a revocation. */
+  kindOf(exchange: E): keyof OpenCounts
   /** Exchanges that have not ended. */
   readonly inFlight: Iterable<E> & { has(exchange: E): boolean }
   /** Evaluates the same request under the current configuration. */
   reevaluate(exchange: E): Evaluation | Promise<Evaluation>
   /** The request is no longer allowed. */
   revoke(exchange: E, refusal: Refusal): void
-  reevaluated(evaluation: Evaluation): void
+  /** @param code that of the new decision */
+  reevaluated(code: string): void
 }
 
 /** Time as re-evaluation uses it, so that a simulation can control it. */
@@ -50,6 +66,8 @@ export interface ReevaluationClock {
   wall(): number
   /** Runs `run` every `ms`; the result ends that. Does not keep the process alive. */
   every(ms: number, run: () => void): () => void
+  /** Runs `run` once after `ms`, and after the current turn of the event loop. Does not keep the process alive. */
+  after(ms: number, run: () => void): void
 }
 
 const systemClock: ReevaluationClock = {
@@ -59,9 +77,20 @@ const systemClock: ReevaluationClock = {
     const timer = setInterval(run, ms).unref()
     return () => clearInterval(timer)
   },
+  after(ms, run) {
+    if (ms > 0) setTimeout(run, ms).unref()
+    else setImmediate(run).unref()
+  },
 }
 
 const otherCaller = new Refusal('token_invalid', 'The credential now identifies another caller.')
+
+const revokedToken = new Refusal('token_revoked', 'A revocation has voided the credential.')
+
+const revokedKey = new Refusal('api_key_revoked', 'The API key has been revoked.')
+
+/** `unknown`: the store, or an identity provider, can't be asked. */
+type Result = 'kept' | 'cut' | 'unknown'
 
 const otherSpace = new Refusal('space_conflict', 'The request now belongs to another space.')
 
@@ -71,11 +100,17 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
   readonly #clock: ReevaluationClock
   /** Exchange → monotonic ms from which it is due. */
   readonly #pending = new Map<E, number>()
-  /** Exchanges with an evaluation in flight. */
-  readonly #evaluating = new Set<E>()
+  /** Exchange → its evaluation in flight. */
+  readonly #evaluating = new Map<E, Promise<Result>>()
   #cancel = (): void => {}
   #reloaded = false
   #running = false
+  /** Whether exchanges became due while the others were evaluated. */
+  #again = false
+  /** Monotonic ms of the check that changes have started; Infinity: none. */
+  #nextCheck = Number.POSITIVE_INFINITY
+  /** Monotonic ms before which changes start no check. */
+  #restsUntil = 0
 
   constructor(changes: Changes, exchanges: OpenExchanges<E>, clock = systemClock) {
     this.#changes = changes
@@ -85,6 +120,7 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
 
   start(): void {
     this.#cancel = this.#clock.every(CHECK_EVERY, () => this.#check())
+    this.#changes.onUrgent(() => this.#checkSoon())
   }
 
   stop(): void {
@@ -96,25 +132,95 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     this.#reloaded = true
   }
 
+  /** Once for all changes of a turn of the event loop, or of a rest. */
+  #checkSoon(): void {
+    const at = this.#changes.hasRevocation ? Number.NEGATIVE_INFINITY : this.#restsUntil
+    if (this.#nextCheck <= at) return
+    this.#nextCheck = at
+    this.#clock.after(Math.max(0, at - this.#clock.now()), () => {
+      this.#nextCheck = Number.POSITIVE_INFINITY
+      if (this.#changes.areUrgent) this.#check()
+    })
+  }
+
   #check(): void {
+    const begun = this.#clock.now()
     const changed = this.#changes.sinceLastCheck()
-    const now = this.#clock.wall()
+    const wall = this.#clock.wall()
+    const revoked = (changed?.revoked ?? []).map((commit) => new Revoked<E>(commit))
     for (const exchange of this.#exchanges.inFlight) {
-      const due = exchange.startedAt + MIN_AGE
-      // An evaluation in flight may have read the state before the change.
-      const concerned = changed !== null && (this.#evaluating.has(exchange) || dependsOn(exchange, changed))
-      if (this.#reloaded || concerned) this.#pending.set(exchange, due)
-      else if (hasExpired(exchange, now) && !this.#pending.has(exchange)) this.#pending.set(exchange, due)
+      for (const each of revoked) each.look(exchange)
+      this.#setDue(exchange, changed, wall)
     }
     this.#reloaded = false
-    if (this.#pending.size > 0 && !this.#running) void this.#evaluatePending()
+    for (const each of revoked) void this.#cut(each)
+    if (this.#pending.size > 0) void this.#evaluatePending()
+    const now = this.#clock.now()
+    this.#restsUntil = now + REST * (now - begun)
+  }
+
+  /** @param wall ms since the epoch */
+  #setDue(exchange: E, changed: Changed | null, wall: number): void {
+    const due = exchange.startedAt + MIN_AGE
+    // An evaluation in flight may have read the state before the change.
+    const isUndecided = exchange.evaluation === null || this.#evaluating.has(exchange)
+    if (this.#reloaded || (changed !== null && (isUndecided || seatsChanged(exchange, changed))))
+      this.#becomesPending(exchange, due)
+    if (changed !== null && credentialChanged(exchange, changed))
+      this.#becomesPending(exchange, changed.all ? due : Number.NEGATIVE_INFINITY)
+    else if (hasExpired(exchange, wall) && !this.#pending.has(exchange)) this.#becomesPending(exchange, due)
+  }
+
+  #becomesPending(exchange: E, due: number): void {
+    this.#pending.set(exchange, Math.min(due, this.#pending.get(exchange) ?? due))
+  }
+
+  /** Cuts what a revocation has ended, and says how much that was. */
+  async #cut({ commit, ended, perhaps }: Revoked<E>): Promise<void> {
+    const counts = { ...NOTHING_OPEN }
+    let isKnown = true
+    for (const [at, exchange] of ended.entries()) {
+      if (at % BATCH === BATCH - 1) await nextTurn()
+      if (!this.#isCandidate(exchange)) continue
+      counts[this.#exchanges.kindOf(exchange)]++
+      if (commit.notice.count !== true) this.#revoke(exchange)
+    }
+    for (let at = 0; at < perhaps.length; at += BATCH)
+      await Promise.all(
+        perhaps.slice(at, at + BATCH).map(async (exchange) => {
+          const kind = this.#exchanges.kindOf(exchange)
+          const result = await this.#decideNow(exchange)
+          if (result === 'cut') counts[kind]++
+          isKnown &&= result !== 'unknown'
+        }),
+      )
+    this.#changes.hasCut(commit.mark, isKnown ? counts : null)
+  }
+
+  /** Ends an exchange whose credential is void. */
+  #revoke(exchange: E): void {
+    const isKey = exchange.evaluation?.decision.principal?.method === 'api-key'
+    const refusal = isKey ? revokedKey : revokedToken
+    this.#exchanges.reevaluated(refusal.code)
+    this.#exchanges.revoke(exchange, refusal)
+  }
+
+  /** An evaluation in flight may have read the state before the revocation. */
+  async #decideNow(exchange: E): Promise<Result> {
+    while (this.#evaluating.has(exchange)) await this.#evaluating.get(exchange)
+    return this.#isCandidate(exchange) ? this.#decide(exchange) : 'kept'
   }
 
   async #evaluatePending(): Promise<void> {
+    this.#again = true
+    if (this.#running) return
     this.#running = true
     let evaluated = 0
-    for (const [exchange, due] of this.#pending)
-      if (this.#evaluate(exchange, due) && ++evaluated % BATCH === 0) await setImmediate()
+    while (this.#again) {
+      this.#again = false
+      for (const [exchange, due] of this.#pending)
+        if (this.#evaluate(exchange, due) && ++evaluated % BATCH === 0) await nextTurn()
+    }
     this.#running = false
   }
 
@@ -123,15 +229,21 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     if (!this.#isCandidate(exchange)) return !this.#pending.delete(exchange)
     if (exchange.evaluation === null || this.#clock.now() < due || this.#evaluating.has(exchange))
       return false
+    void this.#decide(exchange)
+    return true
+  }
+
+  #decide(exchange: E): Result | Promise<Result> {
     this.#pending.delete(exchange)
     try {
       const result = this.#exchanges.reevaluate(exchange)
-      if (result instanceof Promise) void this.#waitFor(exchange, result)
-      else this.#apply(exchange, result)
+      if (!(result instanceof Promise)) return this.#apply(exchange, result)
+      const waiting = this.#waitFor(exchange, result)
+      this.#evaluating.set(exchange, waiting)
+      return waiting
     } catch {
-      this.#retryLater(exchange)
+      return this.#retryLater(exchange)
     }
-    return true
   }
 
   /**
@@ -145,40 +257,67 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     return evaluation.decision.route?.target.kind === 'upstream'
   }
 
-  async #waitFor(exchange: E, result: Promise<Evaluation>): Promise<void> {
-    this.#evaluating.add(exchange)
+  async #waitFor(exchange: E, result: Promise<Evaluation>): Promise<Result> {
     const next = await result.catch(() => null)
     this.#evaluating.delete(exchange)
-    if (next === null) this.#retryLater(exchange)
-    else this.#apply(exchange, next)
+    return next === null ? this.#retryLater(exchange) : this.#apply(exchange, next)
   }
 
-  #apply(exchange: E, next: Evaluation): void {
-    if (!this.#isCandidate(exchange)) return
-    const { refusal } = next
+  #apply(exchange: E, next: Evaluation): Result {
+    if (!this.#isCandidate(exchange)) return 'kept'
+    const refusal = refusalOf(exchange, next)
     // A 5xx is no decision: the store, or an identity provider, can't be asked.
     if (refusal !== null && refusal.status >= 500) return this.#retryLater(exchange)
-    this.#exchanges.reevaluated(next)
-    if (refusal !== null) this.#exchanges.revoke(exchange, refusal)
-    else if (!sameCaller(exchange, next.decision)) this.#exchanges.revoke(exchange, otherCaller)
-    else if (!sameSpace(exchange, next.decision)) this.#exchanges.revoke(exchange, otherSpace)
-    else exchange.evaluation = next
+    this.#exchanges.reevaluated(next.decision.code)
+    if (refusal === null) exchange.evaluation = next
+    else this.#exchanges.revoke(exchange, refusal)
+    return refusal === null ? 'kept' : 'cut'
   }
 
-  #retryLater(exchange: E): void {
+  #retryLater(exchange: E): Result {
     this.#pending.set(exchange, this.#clock.now() + RETRY_AFTER)
+    return 'unknown'
   }
 }
 
-/** Whether the change may affect the decision. True where there is no decision yet. */
-function dependsOn({ evaluation }: OpenExchange, changed: Changed): boolean {
-  if (evaluation === null) return true
-  const { principal, seats } = evaluation.decision
+/** The exchanges that a revocation concerns. */
+class Revoked<E extends OpenExchange> {
+  readonly commit: RevokedCommit
+  readonly ended: E[] = []
+  readonly perhaps: E[] = []
+
+  constructor(commit: RevokedCommit) {
+    this.commit = commit
+  }
+
+  look(exchange: E): void {
+    const concern = concernOf(exchange.evaluation?.decision.principal ?? null, this.commit)
+    if (concern !== 'none') this[concern].push(exchange)
+  }
+}
+
+/** The refusal by the new decision; null: the exchange may continue. */
+function refusalOf(exchange: OpenExchange, { refusal, decision }: Evaluation): Refusal | null {
+  if (refusal !== null) return refusal
+  if (!sameCaller(exchange, decision)) return otherCaller
+  return sameSpace(exchange, decision) ? null : otherSpace
+}
+
+/** Whether the record of the credential, or a block of its owner, has changed. */
+function credentialChanged({ evaluation }: OpenExchange, changed: Changed): boolean {
+  const principal: Principal | null = evaluation?.decision.principal ?? null
   if (principal === null) return false
-  const { tenant, method, user, session } = principal
+  const { tenant, method, user, owner, session } = principal
   if (method === 'api-key' && changed.has(tenant, 'api-key', user)) return true
-  if (method !== 'api-key' && changed.has(tenant, 'block', JSON.stringify(user))) return true
-  if (session !== null && changed.has(tenant, 'session', session)) return true
+  if (owner !== null && changed.has(tenant, 'block', owner)) return true
+  return session !== null && changed.has(tenant, 'session', session)
+}
+
+/** Whether a Seat that grants the permission has changed. */
+function seatsChanged({ evaluation }: OpenExchange, changed: Changed): boolean {
+  const { principal = null, seats = [] } = evaluation?.decision ?? {}
+  if (principal === null) return false
+  const { tenant } = principal
   return seats.some(
     ({ id, name, verdict }) =>
       verdict === 'grants' &&

@@ -100,7 +100,11 @@ export class DecisionPoint {
       { lookups: this.lookups, received: new ReceivedChanges((seq) => this.lease.readUpTo(seq)) },
     )
     this.lease = new Lease(coherence, [this.memory, this.history, this.changes], systemClock)
-    coherence.join(this.lease)
+    coherence.join({
+      applyReading: (reading) => this.lease.applyReading(reading),
+      applyAnnouncement: (changes) => this.lease.applyAnnouncement(changes),
+      cutBy: (mark) => this.changes.cutBy(mark),
+    })
   }
 
   /**

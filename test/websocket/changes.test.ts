@@ -3,7 +3,7 @@
 import t from 'tap'
 import { Changes } from '../../src/pipeline/pending-changes.ts'
 
-const seat = (key: string, tenant = 'acme') => ({ tenant, kind: 'seat', key })
+const seat = (key: string, tenant = 'acme') => ({ tenant, kind: 'seat', key, mark: 7 })
 
 t.test('changes since the last check, by message or by reading', async (t) => {
   const changes = new Changes()

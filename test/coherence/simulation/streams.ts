@@ -43,6 +43,7 @@ export class Stream implements OpenExchange {
 export class Streams implements OpenExchanges<Stream> {
   readonly inFlight = new Set<Stream>()
   readonly isEventStream = () => false
+  readonly kindOf = () => 'streams' as const
   readonly #world: World
   readonly #decider: Decider
   readonly #reevaluation: ReturnType<World['parts']['reevaluation']>
@@ -169,5 +170,6 @@ function clockOf({ now, wall, after }: Clock): ReevaluationClock {
       next()
       return () => cancel()
     },
+    after: (ms, run) => void after(ms, run),
   }
 }

@@ -1,0 +1,99 @@
+/** What a revocation ends, of one commit of the store: which callers it concerns, by a pure function. */
+
+import type { RevocationNotice } from '../../seats-admin/model/revocation.ts'
+import type { Principal } from '../model/principal.ts'
+
+/** A change in the feed, with the fields that are used here. */
+export interface Change {
+  readonly tenant: string
+  readonly kind: string
+  readonly key: string
+  /** The mark of its commit. */
+  readonly mark: number
+}
+
+/** A commit with a notice of a revocation. */
+export interface RevokedCommit {
+  readonly tenant: string
+  readonly mark: number
+  readonly notice: RevocationNotice
+  /** The ids of the sessions that it has ended; none: there are none, or too many to be listed. */
+  readonly sessions: ReadonlySet<string>
+  /** The ids of the API keys that it has revoked, or would revoke. */
+  readonly keys: ReadonlySet<string>
+  /** Whether it has also blocked the user. */
+  readonly blocks: boolean
+}
+
+/** `ended`: the credential is void. `perhaps`: only a new decision can tell. */
+export type Concern = 'none' | 'ended' | 'perhaps'
+
+/** @returns null if the notice is of a newer version */
+export function revokedCommit(notice: Change, changes: readonly Change[]): RevokedCommit | null {
+  const read = readNotice(notice.key)
+  if (read === null) return null
+  const { tenant, mark } = notice
+  const idsOf = (kind: string) =>
+    changes.filter((each) => each.mark === mark && each.kind === kind).map(({ key }) => key)
+  return {
+    tenant,
+    mark,
+    notice: read,
+    sessions: new Set(idsOf('session')),
+    keys: new Set(read.keys ?? idsOf('api-key')),
+    blocks: idsOf('block').length > 0,
+  }
+}
+
+const SUBJECTS = ['user', 'api_key', 'session', 'issuer', 'tenant']
+
+function readNotice(key: string): RevocationNotice | null {
+  const notice: RevocationNotice = JSON.parse(key)
+  const [subject = '', ...others] = Object.keys(notice.subject)
+  return SUBJECTS.includes(subject) && others.length === 0 ? notice : null
+}
+
+/** Whether the commit ends what the caller has open. */
+export function concernOf(principal: Principal | null, commit: RevokedCommit): Concern {
+  if (principal === null || principal.tenant !== commit.tenant) return 'none'
+  const concern = concernOfCredential(principal, commit)
+  if (concern !== 'none' || !commit.blocks) return concern
+  // A token may have been issued after the time of the revocation, by the clock of its issuer.
+  return isOfUser(principal, commit) ? 'perhaps' : 'none'
+}
+
+function concernOfCredential(principal: Principal, commit: RevokedCommit): Concern {
+  const { method, user, session, issuedAt } = principal
+  const { notice, keys } = commit
+  if (method === 'api-key') {
+    const { subject, count } = notice
+    const isSubject = count === true && 'api_key' in subject && subject.api_key === user
+    return isSubject || keys.has(user) ? 'ended' : 'none'
+  }
+  if (session !== null) return concernOfSession(principal, session, commit)
+  return isOfSubject(principal, commit) && issuedAt <= Math.floor(notice.at / 1000) ? 'ended' : 'none'
+}
+
+/**
+ * A session that is not among those that the commit has ended began after the revocation. If the commit lists
+ * none, the record of the session tells.
+ */
+function concernOfSession(principal: Principal, id: string, commit: RevokedCommit): Concern {
+  const { subject, count } = commit.notice
+  if (commit.sessions.has(id) || ('session' in subject && subject.session === id)) return 'ended'
+  if (commit.sessions.size > 0 || !isOfSubject(principal, commit)) return 'none'
+  return count === true ? 'ended' : 'perhaps'
+}
+
+/** Whether the subject is the user, the issuer or the tenant of the caller. */
+function isOfSubject(principal: Principal, commit: RevokedCommit): boolean {
+  const { subject } = commit.notice
+  if ('tenant' in subject) return true
+  if (!('issuer' in subject)) return isOfUser(principal, commit)
+  const { method, user } = principal
+  return method === 'issuer' && user.slice(0, user.indexOf('|')) === subject.issuer
+}
+
+function isOfUser({ owner }: Principal, { notice: { subject } }: RevokedCommit): boolean {
+  return 'user' in subject && subject.user === owner
+}
