@@ -165,7 +165,8 @@ async function explained(
   let isTooLarge = false
   let missing: Missing = null
   let voided = ''
-  let signedIn: User | null = null
+  /** The user at the authentication; undefined: the decision needs no caller. */
+  let signedIn: User | null | undefined
   // The engine sees the caller, and no more of the tenant than the asker may see.
   const engine = new DecisionEngine({
     ...parts,
@@ -185,7 +186,11 @@ async function explained(
     const made = await engine.evaluate(request, true)
     voided = await voidedTokens(made.decision, parts, reads)
     // A sign-in during the decision is no change of the feed.
-    if (question.user != null && !hasSameSeats(signedIn, await readUser(question.user, id, scope, deps)))
+    if (
+      question.user != null &&
+      signedIn !== undefined &&
+      !hasSameSeats(signedIn, await readUser(question.user, id, scope, deps))
+    )
       reads.outdated()
     return made
   })

@@ -115,6 +115,13 @@ t.test('users', async (t) => {
   await world.admin('DELETE', `/v1/blocks/${id}`)
 })
 
+t.test('users on requests that are decided without a caller', async (t) => {
+  const code = async (method: string, path: string) =>
+    (await explain({ method, path, space: 's1', user: 'alice' })).code
+  t.equal(await code('GET', '/v1/nowhere'), 'route_not_found')
+  t.equal(await code('DELETE', '/v1/trainings'), 'method_not_allowed')
+})
+
 t.test('an email address is that of its user, blocked or not', async (t) => {
   const byAddress = async () => {
     const { timings: _, ...found } = await explain({ ...LIST, user: 'ALICE@example.com' })
