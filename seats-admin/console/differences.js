@@ -36,12 +36,25 @@ export function differencesOf(before, after) {
 
 /**
  * @param {unknown} value
- * @returns {string[]}
+ * @returns {string[]} of a list its elements, of an object its members
  */
 function elementsOf(value) {
   if (value === undefined || value === null) return []
-  if (Array.isArray(value)) return value.map(String)
-  return [typeof value === 'object' ? JSON.stringify(value) : String(value)]
+  if (Array.isArray(value)) return value.map(textOf)
+  if (typeof value !== 'object') return [String(value)]
+  return Object.entries(value)
+    .filter(([, of]) => of !== null)
+    .map(([name, of]) => `${name.replaceAll('_', ' ')}: ${elementsText(of)}`)
+}
+
+/** @param {unknown} value */
+function elementsText(value) {
+  return Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value)
+}
+
+/** @param {unknown} value */
+function textOf(value) {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** @param {{ of: readonly Difference[] }} props */

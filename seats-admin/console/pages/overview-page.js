@@ -205,8 +205,8 @@ function Decisions() {
                 title="Such as those of this console, and of colleagues who use it"
                 onClick=${() => setWithOwn(!withOwn)}
               >
-                ${withOwn ? 'Hide' : `Show ${hidden > 0 ? number(hidden) : ''}`} readings of the gateway
-                itself
+                ${withOwn ? 'Hide' : 'Show'}
+                ${!withOwn && hidden > 0 ? countText(hidden, 'reading') : 'readings'} of the gateway itself
               </button>
               <button
                 type="button"
