@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import { Worker } from 'node:worker_threads'
-import { longestStall } from '../../support/stalls.ts'
+import { leastStall } from '../../support/stalls.ts'
 import type { Received, Sent } from './client-thread.ts'
 
 export class MeasuredClient {
@@ -13,13 +13,22 @@ export class MeasuredClient {
     t.teardown(() => this.#worker.terminate())
   }
 
-  /** The answer, and the longest stall in ms. @param count the same request so many times at once; the last answer counts */
-  async send(sent: Sent, count = 1): Promise<Received & { readonly stall: number }> {
-    const { stall, result } = await longestStall(() => this.#answered(sent, count))
-    return { ...result, stall }
+  /**
+   * The answer, and the longest stall in ms.
+   *
+   * @param count the same request so many times at once; the last answer counts
+   * @param undone what another try begins with
+   */
+  async measure(sent: Sent, count: number, undone: Sent | null) {
+    const undo = async () => {
+      const status = undone === null ? 200 : (await this.send(undone)).status
+      if (status !== 200) throw new Error(`what undoes the request is answered with ${status}`)
+    }
+    const { stall, isShort, result } = await leastStall(() => this.send(sent, count), undo)
+    return { ...result, stall, isShort }
   }
 
-  #answered(sent: Sent, count: number): Promise<Received> {
+  send(sent: Sent, count = 1): Promise<Received> {
     const { promise, resolve } = Promise.withResolvers<Received>()
     let missing = count
     const receive = (received: Received) => {
