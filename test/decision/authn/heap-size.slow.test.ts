@@ -75,9 +75,16 @@ t.test('API keys', async (t) => {
     const hash = hashes.get(key) ?? new Uint8Array(32)
     return { id: key, tenant, hash, seatIds: [], expiresAt: null, revokedAt: null, owner: null }
   }
+  const memory = { ...DEFAULT_MEMORY, apiKeys: BOUND }
+  const askerOf = (keyUses: KeyUses) => {
+    const authn = authenticator({ apiKeyById: record, keyUses, memory })
+    return (key = '') => authn.authenticate(credentials({ apiKey: [key] }))
+  }
+  // What the engine keeps for code that has run often belongs to no cache.
+  const first = askerOf(new KeyUses())
+  for (const key of keys) first(key)
   const keyUses = new KeyUses()
-  const authn = authenticator({ apiKeyById: record, keyUses, memory: { ...DEFAULT_MEMORY, apiKeys: BOUND } })
-  const ask = (key = '') => authn.authenticate(credentials({ apiKey: [key] }))
+  const ask = askerOf(keyUses)
   ask(keys[0])
   const taken = await grownBy(() => {
     for (const key of keys) ask(key)

@@ -86,6 +86,13 @@ const READS: Record<string, (memory: SeatMemory, id: string) => unknown> = {
   'a session': (memory, id) => memory.sessionById('acme', id),
 }
 
+// What the engine keeps for code that has run often belongs to no memory, and to no first measurement.
+for (const row of Object.values(SEATS))
+  for (const read of Object.values(READS)) {
+    const memory = memoryOf(row)
+    for (let i = 0; i < TIMES; i++) await read(memory, `first ${i}`)
+  }
+
 for (const [kind, row] of Object.entries(SEATS)) {
   t.test(`a Seat ${kind}`, async (t) => {
     // Deleted ones and keys take the same for each Seat.
