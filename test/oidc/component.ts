@@ -15,8 +15,11 @@ export function openStore(t: Test): Promise<Store> {
   return open(t, { path: join(temporaryFolder(t), 'seatgate.db') })
 }
 
+/** The secret of all tenants. */
+const SECRET = randomBytes(32)
+
 export function tenantOf<T extends OidcConfig | null>(id: string, oidc: T): TenantConfig & { oidc: T } {
-  const token = { secrets: [randomBytes(32)], algorithm: 'HS256', lifetime: 3_600_000, leeway: 0 } as const
+  const token = { secrets: [SECRET], algorithm: 'HS256', lifetime: 3_600_000, leeway: 0 } as const
   return { id, adminSpace: 'admin', token, oidc }
 }
 

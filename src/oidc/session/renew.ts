@@ -18,11 +18,12 @@ import type { SessionRecord, StoredSession } from '../../../seats-admin/index.ts
 import { providerUnavailable } from '../provider/provider-errors.ts'
 
 /**
- * ms of the claim of an instance: longer than all timeouts of its requests to the provider, and the wait of its
- * write for a file of Seats, together. After a claim that ends too early, two instances use one refresh token of
- * the provider, which may end the session of the user there.
+ * ms of the claim of an instance, longer than any renewal. The provider takes at most 51 s: discovery 10 with
+ * its redirect, tokens 5, keys twice 15 and a second between, userinfo 5. The store takes at most 30 s: three
+ * calls of 2, and two numbered writes of 12, which wait for a file of Seats. After a claim that ends too
+ * early, two instances use one refresh token of the provider, which may end the session of the user there.
  */
-const CLAIM = 32_000
+const CLAIM = 90_000
 /** ms that other instances wait for the claim holder. */
 const WAIT = 6_000
 /** ms between reads while waiting. */
