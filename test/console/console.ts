@@ -44,7 +44,7 @@ export class ConsolePages {
   /** A page of the console, not signed in, whatever session the browser has. */
   async page(path = ''): Promise<Page> {
     const page = await this.context.newPage()
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(60_000)
     page.on('pageerror', (error) => this.faults.push(String(error.stack)))
     page.on('console', (message) => {
       const { url } = message.location()

@@ -10,7 +10,9 @@ import { until } from '../support/until.ts'
 import { HOME, startConsole } from './console.ts'
 
 const ROUTES = ['GET /v1/trainings: trainings:list', 'GET /v1/files/*: files:read']
-const console = await startConsole(t, { routes: ROUTES })
+// A slow machine needs longer for what a slow reader misses than a response may stall by default.
+const top = ['limits: { body_timeout: 600s }']
+const console = await startConsole(t, { routes: ROUTES, top })
 const { world } = console
 const { gateway } = world
 await gateway.seat('Viewer', ['main'], ['trainings:list'])
