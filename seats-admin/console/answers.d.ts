@@ -73,7 +73,7 @@ export interface FleetChange { seq: number; at: string; kind: 'seat' | 'seat-nam
 
 export interface FleetInstance { id: string; started_at: string | null; version: string | null; seq: number; age_ms: number; hash: string | null; url: string | null }
 
-export interface GrantedApiKey { id: string; name: string; expires_at: string | null; last_used_at: string | null; seats: string[] }
+export interface GrantedApiKey { id: string; name: string; owner: string | null; expires_at: string | null; last_used_at: string | null; seats: string[] }
 
 export interface GrantedUser { sub: string; email: string | null; last_sign_in: string | null; seats: string[]; blocked: boolean }
 

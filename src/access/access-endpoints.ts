@@ -33,6 +33,7 @@ import {
   type Question,
   questionOfPermission,
   questionOfRequest,
+  ofBlockedOwners,
 } from './permission-holders.ts'
 
 interface AccessDeps {
@@ -221,7 +222,9 @@ async function holdingsOf(
   }
   if (key !== null) {
     const record = await store.readApiKey(tenant, key, whole)
-    return isRefusal(record) ? record : holdingsBy(record.seats, isAccepted(record, now), apiKeyNotFound)
+    if (isRefusal(record)) return record
+    const [blocked] = await ofBlockedOwners(store, tenant, [record])
+    return holdingsBy(record.seats, blocked === false && isAccepted(record, now), apiKeyNotFound)
   }
   const distinct = new Set(names)
   const seats = await seatsOf(distinct, asker, store, held)

@@ -30,10 +30,11 @@ const grantingSeat = named(
 
 const grantedApiKey = named(
   'GrantedApiKey',
-  'An API key that holds such a Seat and is neither expired nor revoked.',
+  'An API key that holds such a Seat and is neither expired nor revoked, and whose owner is not blocked.',
   object({
     id,
     name: text('Its name.', { examples: ['nightly export'] }),
+    owner: orNull(text('The `sub` of the user who owns it. Null if it has no owner.')),
     expires_at: orNull(time('When it expires. Null if it never expires.')),
     last_used_at: orNull(
       time(

@@ -162,7 +162,9 @@ async function listOf(
   }
   if (kind === 'api-key') {
     const { data, next } = await lists.listApiKeys(tenant, page)
-    return { data: data.map((each) => ({ kind, view: grantedKey(each) })), next }
+    const blocked = await ofBlockedOwners(lists, tenant, data)
+    const counted = data.filter((_, at) => blocked[at] !== true)
+    return { data: counted.map((each) => ({ kind, view: grantedKey(each) })), next }
   }
   const { data, next } = await lists.listUsers(tenant, page)
   const blocked = await areBlocked(
@@ -171,6 +173,17 @@ async function listOf(
     data.map(({ sub }) => sub),
   )
   return { data: data.map((each, at) => ({ kind, view: grantedUser(each, blocked[at] === true) })), next }
+}
+
+/** Of each API key, whether its owner is blocked: its requests are then refused. */
+export async function ofBlockedOwners(
+  lists: BlockReader,
+  tenant: string,
+  keys: readonly Pick<ApiKey, 'owner'>[],
+): Promise<boolean[]> {
+  const owners = [...new Set(keys.flatMap(({ owner }) => owner ?? []))]
+  const blocked = await areBlocked(lists, tenant, owners)
+  return keys.map(({ owner }) => owner !== null && blocked[owners.indexOf(owner)] === true)
 }
 
 export function positionOf({ kind, view }: Holder): Position {
@@ -186,8 +199,8 @@ function grantingSeat({ id, name, spaces, permissions }: ListedSeat, space: stri
   }
 }
 
-function grantedKey({ id, name, expiresAt, lastUsedAt, seats }: ApiKey): GrantedKeyView {
-  return { id, name, expires_at: time(expiresAt), last_used_at: time(lastUsedAt), seats }
+function grantedKey({ id, name, owner, expiresAt, lastUsedAt, seats }: ApiKey): GrantedKeyView {
+  return { id, name, owner, expires_at: time(expiresAt), last_used_at: time(lastUsedAt), seats }
 }
 
 function grantedUser({ sub, email, lastSignIn, seats }: User, blocked: boolean): GrantedUserView {

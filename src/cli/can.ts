@@ -6,6 +6,7 @@ import { isSpaceId } from '../../seats-admin/model/space.ts'
 import type { AccessRow } from '../access/answers.ts'
 import { accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/callable-routes.ts'
 import { namedUser } from '../access/named-user.ts'
+import { ofBlockedOwners } from '../access/permission-holders.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, type Arguments, JSON_OUTPUT, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
@@ -84,9 +85,14 @@ async function holdingsOf(
   }
   const record = await source.readApiKey(tenant, key ?? '', EVERYTHING)
   if (isRefusal(record)) throw new CommandFailed(`tenant ${tenant} has no API key ${printable(key ?? '')}`)
-  const accepted = isAccepted(record, Date.now())
-  const note = accepted ? null : `this API key is expired or revoked: ${REFUSED}`
-  return { holdings: { accepted, seats: await heldSeats(record.seats) }, note }
+  const [blocked] = await ofBlockedOwners(source, tenant, [record])
+  const why = blocked
+    ? `owned by a blocked user`
+    : isAccepted(record, Date.now())
+      ? null
+      : 'expired or revoked'
+  const note = why === null ? null : `this API key is ${why}: ${REFUSED}`
+  return { holdings: { accepted: why === null, seats: await heldSeats(record.seats) }, note }
 }
 
 const REFUSED = 'all but public routes are refused'

@@ -40,7 +40,7 @@ export const whoCan = defineCommand({
   summary:
     'Lists who can call a route: the Seats that grant it, and the API keys and users that hold one of them.',
   details:
-    'Expired and revoked API keys are left out. A user holds the Seats of the latest sign-in; a blocked user is marked. Callers with tokens from other issuers are not known.',
+    'Expired and revoked API keys are left out, and those of blocked owners. A user holds the Seats of the latest sign-in; a blocked user is marked. Callers with tokens from other issuers are not known.',
   positionals: [
     { name: 'METHOD', description: 'the method of the request', optional: true, completes: METHODS },
     { name: 'PATH', description: 'its path', optional: true },
@@ -197,7 +197,8 @@ function lineOf({ kind, view }: Holder, anySpace: boolean): string {
     const blocked = view.blocked ? ', BLOCKED' : ''
     return `${view.sub}${view.email === null ? '' : ` <${view.email}>`} ${seats}${seen}${blocked}`
   }
+  const owner = view.owner === null ? '' : `, owned by ${view.owner}`
   const expiry = view.expires_at === null ? '' : `, expires ${view.expires_at}`
   const used = view.last_used_at === null ? '' : `, last used ${view.last_used_at}`
-  return `"${view.name}" ${view.id} ${seats}${expiry}${used}`
+  return `"${view.name}" ${view.id} ${seats}${owner}${expiry}${used}`
 }

@@ -50,7 +50,7 @@ t.test('who can call a route', async (t) => {
   t.notOk(names(json.api_keys).includes('old'), 'revoked')
   t.match(
     json.api_keys.find(({ name }: { name: string }) => name === 'ci'),
-    { id: key.id, expires_at: null, last_used_at: null, seats: ['Viewer'] },
+    { id: key.id, owner: null, expires_at: null, last_used_at: null, seats: ['Viewer'] },
   )
   const there = (await ask('/v1/access/who-can?method=GET&path=/list&space=s2')).json
   t.same([names(there.seats), there.seats[0].spaces], [['Viewer'], ['s2']])

@@ -14,11 +14,13 @@ interface Stored {
   readonly cwd: string
   readonly seat: string
   readonly key: string
+  /** The API key that `ben` owns. */
+  readonly ofBlocked: string
 }
 
 const NAME = 'Viewer\u001b[31m'
 
-/** The first Seat and its key; another one, which a key, `ann` and `ben` hold. `ben` is blocked. */
+/** The first Seat and its key; another one, which `ann`, `ben` and a key of each hold. `ben` is blocked. */
 async function storedHolders(t: Test): Promise<Stored> {
   const cwd = folderWith(t, FILES)
   const store = await openSqliteStore({ path: join(cwd, 'seatgate.db'), timeout: 60_000 })
@@ -32,10 +34,15 @@ async function storedHolders(t: Test): Promise<Stored> {
   await store.recordSignIn('acme', { sub: 'ann', email: 'ann@acme.example', name: null, at: 0 }, [id])
   await store.recordSignIn('acme', { sub: 'ben', email: null, name: null, at: 0 }, [id])
   await store.createBlock(writer, { user: 'ben', until: null, reason: null })
-  const key = await store.createApiKey(writer, { name: 'ci', seats: [NAME], expiresAt: null })
-  if (!('value' in key)) throw new Error(key.detail)
+  const [key = '', ofBlocked = ''] = await Promise.all(
+    ['ann', 'ben'].map(async (owner) => {
+      const made = await store.createApiKey(writer, { name: 'ci', seats: [NAME], expiresAt: null, owner })
+      if (!('value' in made)) throw new Error(made.detail)
+      return made.value.id
+    }),
+  )
   await store.close()
-  return { cwd, seat: id, key: key.value.id }
+  return { cwd, seat: id, key, ofBlocked }
 }
 
 const SEATS = {
@@ -52,7 +59,7 @@ t.test('no store yet', async (t) => {
 })
 
 t.test('the store', async (t) => {
-  const { cwd, seat, key } = await storedHolders(t)
+  const { cwd, seat, key, ofBlocked } = await storedHolders(t)
 
   const { code, out } = await seatgateHere(cwd, ['who-can', 'GET', '/v1/trainings'])
   t.equal(code, 0)
@@ -62,7 +69,8 @@ t.test('the store', async (t) => {
     '  "admin" in admin (holds *)\n  "Viewer\\u001b[31m" in main, dev\n',
     'nothing controls the terminal',
   )
-  t.match(out, `  "ci" ${key} by "Viewer`)
+  t.match(out, new RegExp(`^ {2}"ci" ${key} by "Viewer.*", owned by ann$`, 'm'))
+  t.notMatch(out, ofBlocked, 'requests by the key of a blocked owner are refused')
   t.match(out, '  ann <ann@acme.example> by "Viewer')
   t.match(out, /^ {2}ann .*1970-01-01T00:00:00.000Z$/m)
   t.match(out, /^ {2}ben by "Viewer.*1970-01-01T00:00:00.000Z, BLOCKED$/m)
@@ -83,7 +91,7 @@ t.test('the store', async (t) => {
     tenant: 'acme',
     space: 'dev',
     seats: [{ id: seat, name: NAME, spaces: ['dev'], by: 'permission' }],
-    api_keys: [{ id: key, name: 'ci', expires_at: null, last_used_at: null, seats: [NAME] }],
+    api_keys: [{ id: key, name: 'ci', owner: 'ann', expires_at: null, last_used_at: null, seats: [NAME] }],
     users: [
       { ...user, sub: 'ann', email: 'ann@acme.example', blocked: false },
       { ...user, sub: 'ben', email: null, blocked: true },
@@ -101,6 +109,9 @@ t.test('the store', async (t) => {
     t.match(rows[1], { path: '/v1/trainings', space: 'main' })
     t.match(rows[2], { path: '/v1/me', permission: 'authenticated', space: null, seat: null })
   }
+  const refused = await seatgateHere(cwd, ['can', '--api-key-id', ofBlocked])
+  t.match(refused.err, 'this API key is owned by a blocked user: all but public routes are refused')
+  t.notMatch(refused.out, '/v1/trainings')
   for (const [option, none, err] of [
     ['--user', 'eve', /no sign-in of a user "eve"/],
     ['--api-key-id', 'x', /has no API key x/],

@@ -1,10 +1,11 @@
 /** `seatgate receipt`: verifies and shows receipts of revocations, without a gateway. */
 
+import { subjectText } from '../../../seats-admin/model/revocation.ts'
 import { isReceiptFault, MAX_RECEIPT, readReceipt, verifyReceipt } from '../../identity/receipt.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { JSON_OUTPUT } from '../arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from '../command.ts'
-import { answerText, subjectText } from '../revoke/revocation-output.ts'
+import { answerText } from '../revoke/revocation-output.ts'
 import { fold } from '../screen.ts'
 import { keySetAt, readText } from './key-set.ts'
 import { type RevocationClaims, revocationClaims } from './receipt-claims.ts'

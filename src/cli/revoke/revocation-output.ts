@@ -5,12 +5,6 @@ import type { RevocationView } from '../remote/endpoint-answers.ts'
 import { names, shortTime } from '../remote/list-output.ts'
 import { columns, fold, plural } from '../screen.ts'
 
-/** The subject as `--subject` and `?subject=` take it: `user:anna`, `tenant`. */
-export function subjectText(subject: RevocationView['subject']): string {
-  const [[kind = '', value] = []] = Object.entries(subject)
-  return value === true ? kind : `${kind}:${value}`
-}
-
 /** An answer, in the forms of the endpoints and of receipts. */
 type RevocationAnswer = Omit<RevocationView, 'receipt' | 'warnings'>
 
