@@ -118,7 +118,14 @@ t.test('no other instance claims a renewal that takes as long as it may', async 
   await store.sessions.create({
     ...{ id: 'session', tenant: 'acme', user: 'alice', email: null, name: null, hashPerm: [] },
     ...{ cookieHash: new Uint8Array(32), familyHash: null, handleHash: null, providerSession: null },
-    ...{ issuedAt: 1, createdAt: 1, renewAt: 1, expiresAt: clock() + 100 * HOUR, endedAt: null },
+    ...{
+      issuedAt: 1,
+      createdAt: 1,
+      renewAt: 1,
+      expiresAt: clock() + 100 * HOUR,
+      endedAt: null,
+      revoked: false,
+    },
     sealed: sealProviderGrant(grant, tenantOf('acme', config), 'session'),
   })
   await answerSlowly()
