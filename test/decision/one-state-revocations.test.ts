@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { RevocationNotice } from '../../seats-admin/model/revocation.ts'
 import type { SessionRecord } from '../../seats-admin/model/session-record.ts'
-import { Refusal } from '../../src/model/errors.ts'
+import type { Refusal } from '../../src/model/errors.ts'
 import { issuerUser } from '../../src/model/issuer-user.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { sessionRevoked } from '../../src/model/revoked.ts'
