@@ -137,12 +137,13 @@ t.test('each code', async (t) => {
   seen.add('headers_too_large')
 
   // Shown where their causes are made: test/pipeline/preflight.test.ts, test/attacks/login-csrf.test.ts, test/http/server/slow-headers.slow.test.ts,
-  // test/attacks/store-gone.slow.test.ts and test/external-authorization/listener.test.ts.
+  // test/attacks/store-gone.slow.test.ts, test/external-authorization/listener.test.ts and test/decision/seats/restrictions.test.ts.
   seen.add('peer_refused')
   seen.add('preflight_refused')
   seen.add('origin_refused')
   seen.add('request_timeout')
   seen.add('unavailable')
+  seen.add('token_revoked')
   t.same(
     Object.keys(errors).filter((code) => !seen.has(code)),
     [],
