@@ -1,6 +1,6 @@
 /** What a revocation ends, of one commit of the store: which callers it concerns, by a pure function. */
 
-import type { RevocationNotice } from '../../seats-admin/model/revocation.ts'
+import { noticeOf, type RevocationNotice } from '../../seats-admin/model/revocation.ts'
 import type { Principal } from '../model/principal.ts'
 
 /** A change in the feed, with the fields that are used here. */
@@ -17,7 +17,7 @@ export interface RevokedCommit {
   readonly tenant: string
   readonly mark: number
   readonly notice: RevocationNotice
-  /** The ids of the sessions that it has ended; none: there are none, or too many to be listed. */
+  /** The ids of sessions that it has ended: all of them, some with `unlisted`, or none. */
   readonly sessions: ReadonlySet<string>
   /** The ids of the API keys that it has revoked, or would revoke. */
   readonly keys: ReadonlySet<string>
@@ -30,7 +30,7 @@ export type Concern = 'none' | 'ended' | 'perhaps'
 
 /** @returns null if the notice is of a newer version */
 export function revokedCommit(notice: Change, changes: readonly Change[]): RevokedCommit | null {
-  const read = readNotice(notice.key)
+  const read = noticeOf(notice.key)
   if (read === null) return null
   const { tenant, mark } = notice
   const idsOf = (kind: string) =>
@@ -43,14 +43,6 @@ export function revokedCommit(notice: Change, changes: readonly Change[]): Revok
     keys: new Set(read.keys ?? idsOf('api-key')),
     blocks: idsOf('block').length > 0,
   }
-}
-
-const SUBJECTS = ['user', 'api_key', 'session', 'issuer', 'tenant']
-
-function readNotice(key: string): RevocationNotice | null {
-  const notice: RevocationNotice = JSON.parse(key)
-  const [subject = '', ...others] = Object.keys(notice.subject)
-  return SUBJECTS.includes(subject) && others.length === 0 ? notice : null
 }
 
 /** Whether the commit ends what the caller has open. */
@@ -75,13 +67,15 @@ function concernOfCredential(principal: Principal, commit: RevokedCommit): Conce
 }
 
 /**
- * A session that is not among those that the commit has ended began after the revocation. If the commit lists
- * none, the record of the session tells.
+ * A session that is not among those that the commit has ended began after the revocation. If the commit does
+ * not list all, the record of the session tells: otherwise a stream of a stolen session would stay open, and the
+ * answer would say that nothing is.
  */
 function concernOfSession(principal: Principal, id: string, commit: RevokedCommit): Concern {
-  const { subject, count } = commit.notice
+  const { subject, count, unlisted } = commit.notice
   if (commit.sessions.has(id) || ('session' in subject && subject.session === id)) return 'ended'
-  if (commit.sessions.size > 0 || !isOfSubject(principal, commit)) return 'none'
+  if (!isOfSubject(principal, commit)) return 'none'
+  if (commit.sessions.size > 0 && unlisted !== true) return 'none'
   return count === true ? 'ended' : 'perhaps'
 }
 

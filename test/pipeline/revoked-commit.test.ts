@@ -89,6 +89,17 @@ t.test('a user without sessions, or with more than a commit lists: their records
   })
 })
 
+t.test(
+  'a commit that lists some of the sessions that it has ended: the records of others tell',
+  async (t) => {
+    t.same(concerned({ user: 'u' }, [s1], { unlisted: true }), {
+      ...OLD_TOKENS,
+      ...SESSION,
+      'cookie of a later session': 'perhaps',
+    })
+  },
+)
+
 t.test('a user who is blocked too: what is not void is decided again', async (t) => {
   t.same(concerned({ user: 'u' }, [s1, k1, block]), {
     ...OLD_TOKENS,
@@ -157,4 +168,5 @@ t.test('without a caller, and a notice of a newer version', async (t) => {
   t.equal(commit === null ? '' : concernOf(null, commit), 'none')
   for (const subject of [{ space: 's' }, { user: 'u', space: 's' }, {}])
     t.equal(revokedCommit(notice(subject), []), null)
+  t.equal(revokedCommit({ ...all, key: 'no JSON' }, []), null)
 })
