@@ -6,16 +6,12 @@
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
 import type { ChangeReader, Committed, NumberedChange } from '../../seats-admin/model/change.ts'
-import {
-  NOTHING_OPEN,
-  type OpenCounts,
-  type ReachedInstance,
-  sumOfOpen,
-} from '../../seats-admin/model/revocation.ts'
+import type { OpenCounts, ReachedInstance } from '../../seats-admin/model/revocation.ts'
 import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
 import { CUT_WITHIN, CutReports } from './cut-reports.ts'
+import { type Decider, Deciders } from './deciders.ts'
 import {
   type InstanceIdentity,
   type InstanceList,
@@ -27,19 +23,6 @@ import { type FeedListener, Follower } from './follower.ts'
 import { LEASE, MARGIN, type Renewer } from './lease.ts'
 import { ReachedInstances } from './reached-instances.ts'
 import { RecentChanges } from './recent-changes.ts'
-
-/** A process of this instance that decides requests. */
-export interface Decider {
-  /** Resolves once the decider has dropped what changed, or its process has ended. */
-  applyReading(reading: Reading): Promise<void> | void
-  /** Resolves once the decider has dropped what changed, or its process has ended. */
-  applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> | void
-  /**
-   * Resolves with what it has cut for the revocation of this mark, once it has received that one: null if it
-   * does not know. Left out: it has no open requests.
-   */
-  cutBy?(mark: number): Promise<OpenCounts | null>
-}
 
 /** The access of a process to coherence: its own instance, or the primary's over a channel. */
 export interface Coherence extends Renewer {
@@ -91,18 +74,6 @@ const MAX_ANNOUNCED = 1000
 /** Milliseconds between reads of the list while an acknowledgement is missing. */
 const LIST_EVERY = 50
 
-/** The state of a decider. */
-interface DeciderState {
-  /** Monotonic ms from which it receives announcements. Readings that began earlier give it no lease. */
-  readonly joined: number
-  /** The newest reading that the decider has confirmed. */
-  applied: number
-  /** Increases when the feed may be of another history: earlier confirmations do not count then. */
-  history: number
-  /** Settles when the decider has confirmed the latest reading. */
-  confirmed: Promise<void>
-}
-
 /** A write that is not acknowledged yet, or a revocation about which not every instance has said enough. */
 interface PendingWrite {
   readonly begun: number
@@ -119,7 +90,7 @@ export class Instance implements Coherence {
   /** The changes that it has received, for people. */
   readonly recent: RecentChanges
   readonly #parts: InstanceOptions
-  readonly #deciders = new Map<Decider, DeciderState>()
+  readonly #deciders = new Deciders()
   readonly #pendingWrites = new Map<number, PendingWrite>()
   readonly #cutReports: CutReports
   #number = 0
@@ -154,13 +125,12 @@ export class Instance implements Coherence {
   }
 
   join(decider: Decider): void {
-    const joined = this.#parts.clock.now()
-    this.#deciders.set(decider, { joined, applied: 0, history: 0, confirmed: Promise.resolve() })
+    this.#deciders.join(decider, this.#parts.clock.now())
   }
 
   /** The decider makes no decisions any more. */
   leave(decider: Decider): void {
-    this.#deciders.delete(decider)
+    this.#deciders.leave(decider)
   }
 
   announce(committed: Committed): Promise<void> {
@@ -230,7 +200,7 @@ export class Instance implements Coherence {
     if ((this.follower.position?.seq ?? 0) < this.recent.newest) await this.follower.renew()
     await new Promise<void>((resolve) => {
       const cancel = clock.after(LIST_EVERY, resolve)
-      void this.#allConfirmed().then(() => {
+      void this.#deciders.confirmed().then(() => {
         cancel()
         resolve()
       })
@@ -248,7 +218,7 @@ export class Instance implements Coherence {
 
   #distribute(reading: Reading): void {
     this.recent.read(reading)
-    for (const [decider, state] of this.#deciders) state.confirmed = deliver(decider, state, reading)
+    this.#deciders.applyReading(reading)
     if (this.#reportsByBeat && reading.changes?.length !== 0) void this.#reportApplied()
     for (const mark of revocationsIn(reading.changes ?? [])) void this.#cutBy(mark)
   }
@@ -259,18 +229,12 @@ export class Instance implements Coherence {
     return list !== null && bus?.up !== true
   }
 
-  /**
-   * Resolves with what all its deciders have cut, and reports it with the next beats; null: one of them does
-   * not know. While one does not respond, it does not resolve.
-   */
+  /** What all its deciders have cut, as {@link Deciders.cutBy}; it is also reported with the next beats. */
   async #cutBy(mark: number): Promise<OpenCounts | null> {
-    const cuts = await Promise.all(
-      [...this.#deciders.keys()].map((decider) => decider.cutBy?.(mark) ?? NOTHING_OPEN),
-    )
-    const sum = cuts.every((cut) => cut !== null) ? sumOfOpen(cuts) : null
-    this.#cutReports.add(mark, sum)
+    const cut = await this.#deciders.cutBy(mark)
+    this.#cutReports.add(mark, cut)
     if (this.#reportsByBeat) void this.#reportCuts()
-    return sum
+    return cut
   }
 
   /** A beat in flight may have begun before the newest report. */
@@ -279,28 +243,15 @@ export class Instance implements Coherence {
       await this.follower.renew().catch(() => {})
   }
 
-  /**
-   * The newest change that all its deciders have applied: a worker that has not confirmed a reading may still
-   * decide on the state before it.
-   */
+  /** The newest change that all its deciders have applied. */
   get applied(): number {
-    let applied = this.follower.position?.seq ?? 0
-    for (const state of this.#deciders.values()) applied = Math.min(applied, state.applied)
-    return applied
+    return this.#deciders.applied(this.follower.position?.seq ?? 0)
   }
 
   /** The next beat is sent at once. */
   async #reportApplied(): Promise<void> {
-    await this.#allConfirmed()
+    await this.#deciders.confirmed()
     this.#parts.clock.after(0, () => void this.follower.renew().catch(() => {}))
-  }
-
-  async #allConfirmed(): Promise<void> {
-    await Promise.all([...this.#deciders.values()].map(({ confirmed }) => confirmed))
-  }
-
-  async #announceLocally(changes: readonly NumberedChange[]): Promise<void> {
-    await Promise.all([...this.#deciders.keys()].map((decider) => decider.applyAnnouncement(changes)))
   }
 
   /**
@@ -308,7 +259,9 @@ export class Instance implements Coherence {
    * changes are in the feed, as are those that one message cannot contain.
    */
   #apply(seq: number, changes: readonly NumberedChange[] | null): Promise<void> {
-    return changes === null || changes.length === 0 ? this.#readUpTo(seq) : this.#announceLocally(changes)
+    return changes === null || changes.length === 0
+      ? this.#readUpTo(seq)
+      : this.#deciders.applyAnnouncement(changes)
   }
 
   #announceRemotely(committed: Committed, number: number): void {
@@ -385,7 +338,7 @@ export class Instance implements Coherence {
   async #readUpTo(seq: number): Promise<void> {
     await this.follower.renew()
     if ((this.follower.position?.seq ?? 0) < seq) await this.follower.renew()
-    await this.#allConfirmed()
+    await this.#deciders.confirmed()
     if (this.applied < seq) throw new Error('the feed does not show the change that was announced')
   }
 
@@ -403,20 +356,4 @@ export class Instance implements Coherence {
 /** The marks of the revocations among changes. A commit has at most one. */
 function revocationsIn(changes: readonly NumberedChange[]): number[] {
   return changes.filter(({ kind }) => kind === 'revocation').map(({ mark }) => mark)
-}
-
-async function deliver(decider: Decider, state: DeciderState, reading: Reading): Promise<void> {
-  const late = reading.noted < state.joined
-  // Numbers of another history are not comparable, nor are confirmations that are still on their way.
-  if (reading.changes === null) {
-    state.applied = 0
-    state.history++
-  }
-  const { history } = state
-  try {
-    await decider.applyReading(late ? { ...reading, noted: Number.NEGATIVE_INFINITY } : reading)
-    if (state.history === history) state.applied = reading.head.seq
-  } catch {
-    // The decider may not have dropped what changed: `applied` stays as it was.
-  }
 }

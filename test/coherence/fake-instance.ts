@@ -4,7 +4,8 @@ import type { NumberedChange } from '../../seats-admin/model/change.ts'
 import { NOTHING_OPEN, type OpenCounts } from '../../seats-admin/model/revocation.ts'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../../src/coherence/bus.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
-import { type Decider, Instance, type WriteResult } from '../../src/coherence/instance.ts'
+import type { Decider } from '../../src/coherence/deciders.ts'
+import { Instance, type WriteResult } from '../../src/coherence/instance.ts'
 import { FakeStore, ManualClock } from './support.ts'
 
 /** A bus whose messages the test delivers. */
