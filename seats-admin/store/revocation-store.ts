@@ -1,6 +1,6 @@
 /**
- * Storage of revocations. `revocation-writer.ts` implements it;
- * `test/seats-admin/store/revocation-conformance.ts` specifies the behaviour.
+ * Storage of revocations. No store implements it yet: the tables, and what decisions read of them, are there
+ * (`restriction-queries.ts`).
  */
 
 import type { Committed } from '../model/change.ts'

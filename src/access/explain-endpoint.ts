@@ -158,7 +158,8 @@ async function explained(
   if (refusal !== null)
     return {
       evaluation: unreadableEvaluation({ ...request, target: path }, refusal),
-      ...{ missing: null, voided: '' },
+      missing: null,
+      voided: '',
     }
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)

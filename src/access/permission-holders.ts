@@ -175,7 +175,7 @@ async function listOf(
   return { data: data.map((each, at) => ({ kind, view: grantedUser(each, blocked[at] === true) })), next }
 }
 
-/** Of each API key, whether its owner is blocked: its requests are then refused. */
+/** Whether the owner of each API key is blocked, in order. The requests of such a key are refused. */
 export async function ofBlockedOwners(
   lists: BlockReader,
   tenant: string,

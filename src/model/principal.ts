@@ -24,7 +24,7 @@ export interface Principal {
   readonly claims: SeatClaims
   /**
    * The user whose blocks and revocations the credential is subject to: the caller, or the owner of the API
-   * key; null: nobody owns the key.
+   * key; null: the key has no owner.
    */
   readonly owner: string | null
   /**

@@ -1,6 +1,7 @@
 /** What a revocation ends, of one commit of the store: which callers it concerns, by a pure function. */
 
 import { noticeOf, type RevocationNotice } from '../../seats-admin/model/revocation.ts'
+import { issuerOf } from '../model/issuer-user.ts'
 import type { Principal } from '../model/principal.ts'
 
 /** A change in the feed, with the fields that are used here. */
@@ -85,7 +86,7 @@ function isOfSubject(principal: Principal, commit: RevokedCommit): boolean {
   if ('tenant' in subject) return true
   if (!('issuer' in subject)) return isOfUser(principal, commit)
   const { method, user } = principal
-  return method === 'issuer' && user.slice(0, user.indexOf('|')) === subject.issuer
+  return method === 'issuer' && issuerOf(user) === subject.issuer
 }
 
 function isOfUser({ owner }: Principal, { notice: { subject } }: RevokedCommit): boolean {

@@ -149,7 +149,7 @@ function seatsOf(
   return resolve(memory, principal, question, trace)
 }
 
-/** Someone whose credential no revocation has voided. */
+/** A caller with a credential that no revocation has voided. */
 function holderOf(tenant: string, owner: string | null) {
   return { method: 'bearer', tenant, owner, issuedAt: Infinity } as const
 }
