@@ -49,9 +49,9 @@ export interface AppliedSeats { tenant: string; unchanged: number; warnings: War
 
 export interface AuditActor { kind: 'user' | 'api-key' | 'command' | 'provider'; id: string; name?: string }
 
-export interface AuditEntry { id: string; seq: number; at: string; tenant: string; actor: AuditActor; request_id: string | null; action: 'seat.create' | 'seat.update' | 'seat.delete' | 'api_key.create' | 'api_key.revoke' | 'block.create' | 'block.delete' | 'session.end' | 'bootstrap'; target: AuditTarget; space: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null; prev: string | null; hash: string }
+export interface AuditEntry { id: string; seq: number; at: string; tenant: string; actor: AuditActor; request_id: string | null; action: 'seat.create' | 'seat.update' | 'seat.delete' | 'api_key.create' | 'api_key.revoke' | 'block.create' | 'block.delete' | 'session.end' | 'revocation.create' | 'bootstrap'; target: AuditTarget; space: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null; prev: string | null; hash: string }
 
-export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session'; id: string; name: string | null }
+export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 'revocation'; id: string; name: string | null }
 
 export interface Block { id: string; user: string; created_by: string; created_at: string; until?: string; reason?: string }
 

@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = [
   'block.create',
   'block.delete',
   'session.end',
+  'revocation.create',
   'bootstrap',
 ] as const
 
@@ -22,7 +23,7 @@ export const ACTOR_KINDS = ['user', 'api-key', 'command', 'provider'] as const
 
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
-export const TARGET_KINDS = ['seat', 'api-key', 'block', 'session'] as const
+export const TARGET_KINDS = ['seat', 'api-key', 'block', 'session', 'revocation'] as const
 
 export interface AuditActor {
   readonly kind: ActorKind

@@ -4,7 +4,7 @@ import { type AdminRefusal, apiKeyNotFound, seatNotFound } from '../model/refusa
 import { maySee, type Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { User } from '../model/user.ts'
-import { blockQueries, storedBlock } from './block-queries.ts'
+import { blockQueries, storedBlock, subDigest } from './block-queries.ts'
 import type { Database, Lists } from './database.ts'
 import {
   apiKeyById,
@@ -28,6 +28,7 @@ import {
   userColumns,
 } from './rows.ts'
 import { listedSession, sessionLists } from './session-queries.ts'
+import type { Values } from './statements.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from './store.ts'
 
@@ -62,8 +63,19 @@ export function adminReader({ lists, dialect }: Database) {
     },
 
     async listApiKeys(tenant, page) {
-      if (page.grant != null) return ranged(lists, ranges.apiKeysGranting, tenant, page, apiKey)
-      return paged(lists, page.scope.admin ? queries.apiKeys : queries.apiKeysOfSpaces, tenant, page, apiKey)
+      const owner = { owner_digest: page.owner == null ? null : subDigest(page.owner) }
+      const isOwned = page.owner != null
+      if (page.grant != null)
+        return ranged(
+          lists,
+          isOwned ? ranges.apiKeysGrantingOf : ranges.apiKeysGranting,
+          tenant,
+          page,
+          apiKey,
+          owner,
+        )
+      const { all, ofSpaces } = isOwned ? queries.apiKeysOfOwner : queries.apiKeys
+      return paged(lists, page.scope.admin ? all : ofSpaces, tenant, page, apiKey, owner)
     },
 
     listUsers: (tenant, page) => ranged(lists, ranges[userRangeQuery(page)], tenant, page, user),
@@ -89,8 +101,9 @@ async function paged<V extends { readonly id: string }>(
   tenant: string,
   page: Page,
   toValue: (row: Row) => V,
+  more: Values = {},
 ): Promise<Listing<V>> {
-  const values = { ...pageValues(tenant, page), limit: page.limit, spaces: spacesOf(page.scope) }
+  const values = { ...pageValues(tenant, page), limit: page.limit, spaces: spacesOf(page.scope), ...more }
   const { rows, hasMore } = await lists.page(statement, values, page.limit)
   const data = rows.map(toValue)
   return listing(data, hasMore ? (data.at(-1)?.id ?? null) : null)
@@ -102,9 +115,10 @@ async function ranged<V>(
   tenant: string,
   page: UserPage,
   toValue: (row: Row) => V,
+  more: Values = {},
 ): Promise<Listing<V>> {
   const values = rangeValues(tenant, page)
-  return rangeListing(values === null ? [] : await lists.all(statement, values), toValue)
+  return rangeListing(values === null ? [] : await lists.all(statement, { ...values, ...more }), toValue)
 }
 
 /** One row more than the page, to learn whether there are more. */
@@ -125,14 +139,17 @@ function adminQueries(dialect: Dialect) {
   const pageOfSeats = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['spaces', 'permissions'], 'ASC')
   const pageOfKeys = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['seats'], 'ASC')
   const seats = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id > :after`
-  const keys = `SELECT ${apiKeyColumns(dialect)} FROM api_keys k WHERE k.tenant = :tenant AND k.id > :after`
+  const keys = (condition = '') => {
+    const all = `SELECT ${apiKeyColumns(dialect)} FROM api_keys k WHERE k.tenant = :tenant AND k.id > :after ${condition}`
+    return { all: pageOfKeys(all), ofSpaces: pageOfKeys(`${all} AND ${apiKeyOfSpaces(dialect)}`) }
+  }
   return {
     seat: seatById(dialect),
     seats: pageOfSeats(seats),
     seatsOfSpaces: pageOfSeats(`${seats} AND ${dialect.spacesColumn} = :spaces`),
     apiKey: apiKeyById(dialect),
-    apiKeys: pageOfKeys(keys),
-    apiKeysOfSpaces: pageOfKeys(`${keys} AND ${apiKeyOfSpaces(dialect)}`),
+    apiKeys: keys(),
+    apiKeysOfOwner: keys('AND k.owner_digest = :owner_digest'),
   }
 }
 

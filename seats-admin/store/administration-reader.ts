@@ -14,7 +14,12 @@ export function administrationReader({ lists, dialect }: Database): Pick<AdminSt
     async isAdministered(tenant, { space, now, without = [], also = [], revoked = [], blocked = [] }) {
       const ids = { without: JSON.stringify(without), also: JSON.stringify(also) }
       const seats = { tenant, listed: JSON.stringify(space), ...ids }
-      const ofKeys = { ...seats, now, revoked: JSON.stringify(revoked) }
+      const ofKeys = {
+        ...seats,
+        now,
+        revoked: JSON.stringify(revoked),
+        owners: JSON.stringify(blocked.map((user) => JSON.stringify(user))),
+      }
       if ((await lists.get(administratingKey, ofKeys)) !== undefined) return true
       const reading = asOf(await lists.get(blocks, { tenant }), blocksReading).value
       const inForce = (reading.blocks ?? []).filter((block) => isInForce(block, reading.now))

@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { type ApiKey, formatApiKey, hashApiKey } from '../model/api-key.ts'
-import type { Change } from '../model/change.ts'
 import { apiKeyTag, matches } from '../model/entity-tag.ts'
 import {
   type AdminRefusal,
@@ -17,6 +16,7 @@ import { crockford, ulid } from '../model/ulid.ts'
 import { apiKeyEvent } from './audit-forms.ts'
 import { subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
+import { apiKeyChange, endings, recordRevocation } from './endings.ts'
 import { apiKeyById, PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
 import { apiKey, type Columns, type Dialect, integer, quoted, type Row, text } from './rows.ts'
 import { isStorable, nameNotStorable, storableOrEmpty } from './storable-text.ts'
@@ -50,8 +50,6 @@ function apiKeyQueries(dialect: Dialect) {
     seatsOf: `SELECT ${seat} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
       WHERE ks.tenant = :tenant AND ks.api_key_id = :id`,
     permissions: `SELECT permissions FROM seats WHERE tenant = :tenant AND id IN (${texts(':ids')})`,
-    revoke: `UPDATE api_keys SET revoked_at = coalesce(revoked_at, :now), version = version + 1
-      WHERE tenant = :tenant AND id = :id`,
     // The rows are locked in order, so that two instances with the same keys do not wait for each other in a
     // circle.
     use: `WITH used AS (SELECT u.tenant, u.id, max(u.at) AS at
@@ -65,6 +63,7 @@ function apiKeyQueries(dialect: Dialect) {
 
 export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
   const queries = apiKeyQueries(dialect)
+  const { revokeApiKeys } = endings(dialect)
   return {
     /** A failure says nothing that decisions or writes depend on. */
     async recordKeyUse(uses) {
@@ -99,11 +98,8 @@ export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
         if (!(await mayGrant(queries.permissions, transaction, author, seats))) return grantExceedsOwn
         const before = apiKey(row)
         if (!matches(ifMatch, apiKeyTag(before))) return preconditionFailed
-        // A second revocation keeps the first time.
-        const after = { ...before, version: before.version + 1, revokedAt: before.revokedAt ?? now }
-        transaction.record(apiKeyEvent('api_key.revoke', before, after))
-        const changes = [apiKeyChange(tenant, id)]
-        return { ...(await transaction.commit([queries.revoke], changes, { tenant, id, now })), value: null }
+        recordRevocation(transaction, before, now)
+        return { ...(await transaction.commitEffect(revokeApiKeys(tenant, [id], now))), value: null }
       })
     },
   } satisfies Partial<AdminStore>
@@ -170,8 +166,4 @@ function seatIdsOf(
 ): readonly string[] | AdminRefusal {
   const unknown = [...names.keys()].filter((at) => !idsByName.has(names[at] ?? ''))
   return unknown.length > 0 ? unknownSeats(unknown) : names.map((name) => idsByName.get(name) ?? '')
-}
-
-export function apiKeyChange(tenant: string, id: string): Change {
-  return { tenant, kind: 'api-key', key: id }
 }

@@ -53,10 +53,12 @@ const COMMAND: Actor = { kind: 'command', name: null }
 
 /** The entries that one write appends to a tenant's chain. */
 export class AuditChain {
-  readonly entries: AuditRow[] = []
+  #entries: AuditRow[] = []
   readonly writer: Writer
   readonly #actor: AuditActor
   #head: AuditHead | null
+  /** The newest entry of the write; null: it has none. */
+  newest: AuditHead | null = null
 
   /**
    * @param head null: the chain has no entry yet
@@ -75,7 +77,7 @@ export class AuditChain {
   }
 
   /** @param idTime the time part of the entry's id */
-  append(idTime: number, event: AuditEvent): void {
+  append(idTime: number, event: AuditEvent): AuditHead {
     const { tenant, now, scope, requestId = null } = this.writer
     const body = {
       id: ulid(idTime),
@@ -90,8 +92,18 @@ export class AuditChain {
     }
     const states = auditTexts(body)
     const hash = auditHash(body, states)
-    this.#head = { seq: body.seq, hash }
-    this.entries.push(rowOf({ ...body, hash }, states))
+    const head = { seq: body.seq, hash }
+    this.#head = head
+    this.newest = head
+    this.#entries.push(rowOf({ ...body, hash }, states))
+    return head
+  }
+
+  /** The entries since the last call. */
+  take(): AuditRow[] {
+    const entries = this.#entries
+    this.#entries = []
+    return entries
   }
 }
 

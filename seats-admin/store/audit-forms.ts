@@ -7,6 +7,7 @@ import type { AuditAction, AuditTarget } from '../model/audit.ts'
 import type { ApiKey } from '../model/api-key.ts'
 import type { Block } from '../model/block.ts'
 import type { JsonObject } from '../model/canonical-json.ts'
+import { type Revocation, subjectText } from '../model/revocation.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { ListedSession } from '../model/session-record.ts'
 import type { AuditEvent } from './audit-chain.ts'
@@ -54,6 +55,39 @@ export function sessionEvent(session: ListedSession, before: number | null, ende
     target: { kind: 'session', id: session.id, name: replaceUnstorable(session.user) },
     before: sessionForm(session, before),
     after: sessionForm(session, before ?? endedAt),
+  }
+}
+
+export function revocationEvent(revocation: RecordedRevocation): AuditEvent {
+  return {
+    action: 'revocation.create',
+    target: {
+      kind: 'revocation',
+      id: revocation.id,
+      name: replaceUnstorable(subjectText(revocation.subject)),
+    },
+    before: null,
+    after: revocationForm(revocation),
+  }
+}
+
+/** A revocation as its entry has it. */
+type RecordedRevocation = Omit<Revocation, 'tenant' | 'seq' | 'audit'>
+
+/** As `GET` shows it, without what instances and the feed add. */
+export function revocationForm(revocation: RecordedRevocation): JsonObject {
+  const { id, at, subject, what, until, reason, apiKeys, ended, keptKey } = revocation
+  const [[kind, value] = ['', '']] = Object.entries(subject)
+  return {
+    id,
+    at: timeText(at),
+    subject: { [kind]: typeof value === 'string' ? replaceUnstorable(value) : value },
+    what,
+    ...(until === null ? {} : { until: timeText(until) }),
+    ...(reason === null ? {} : { reason }),
+    ...(apiKeys ? { api_keys: true } : {}),
+    ended: { sessions: ended.sessions, api_keys: ended.apiKeys },
+    ...(keptKey === null ? {} : { kept: [{ api_key: keptKey }] }),
   }
 }
 

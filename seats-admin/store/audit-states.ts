@@ -1,5 +1,5 @@
 /**
- * What the entries of a tenant's audit say of each Seat, API key and block: whether each entry begins where
+ * What the entries of a tenant's audit say of each Seat, API key, block and revocation: whether each entry begins where
  * the one before it on the same target ended, and whether the rows of the store are what the last one says. A
  * chain whose hashes are right does not show that: a row may have been changed by SQL. Sessions are left out,
  * as refreshes change them without an entry.
@@ -11,13 +11,15 @@ import type { AuditStart } from '../model/audit.ts'
 import type { Block } from '../model/block.ts'
 import { canonicalJson, type Json, type JsonObject } from '../model/canonical-json.ts'
 import type { StoredSeat } from '../model/seat.ts'
-import { apiKeyForm, blockForm, seatForm } from './audit-forms.ts'
+import { subjectText } from '../model/revocation.ts'
+import { apiKeyForm, blockForm, revocationForm, seatForm } from './audit-forms.ts'
 import { stateOf } from './audit-chain.ts'
 import { Findings } from './audit-verifier.ts'
-import { integer, type Row, text } from './rows.ts'
+import type { StoredRevocation } from './revocation-store.ts'
+import { integer, type Row, text, textOrNull } from './rows.ts'
 import { replaceUnstorable } from './storable-text.ts'
 
-type Kind = 'seat' | 'api-key' | 'block'
+type Kind = 'seat' | 'api-key' | 'block' | 'revocation'
 
 interface State {
   /** The number of the last entry. */
@@ -29,6 +31,8 @@ interface State {
   readonly until: number
   /** The ids of the Seats of an API key; null: not all are known. */
   readonly seats: readonly string[] | null
+  /** The owner of an API key, which never changes; undefined: it has none. */
+  readonly owner: Json | undefined
 }
 
 /** A row of the store, as far as it is compared. */
@@ -43,7 +47,12 @@ interface Compared {
   readonly seats: string | null
 }
 
-const NAMES: Readonly<Record<Kind, string>> = { seat: 'Seat', 'api-key': 'API key', block: 'block of' }
+const NAMES: Readonly<Record<Kind, string>> = {
+  seat: 'Seat',
+  'api-key': 'API key',
+  block: 'block of',
+  revocation: 'revocation of',
+}
 
 export class AuditStates extends Findings {
   readonly #states = new Map<string, State>()
@@ -93,6 +102,14 @@ export class AuditStates extends Findings {
     this.#rows.push(rowOf('block', block, block.user, blockForm(block)))
   }
 
+  revocation(revocation: StoredRevocation): void {
+    const { id, at, subject, isInForce } = revocation
+    const name = subjectText(subject)
+    this.#rows.push(rowOf('revocation', { id, createdAt: at }, name, revocationForm(revocation)))
+    if (!isInForce)
+      this.add(0, 'row', `${nameOf('revocation', id, name)} is there, and the cutoff that it left is not`)
+  }
+
   /** Compares the rows that were given. @param now ms since the epoch */
   end(now: number): void {
     for (const row of this.#rows) this.#compare(row)
@@ -108,10 +125,10 @@ export class AuditStates extends Findings {
     const [seq, id, kind] = [integer(row, 'seq'), text(row, 'target_id'), text(row, 'target_kind')]
     this.#newest = Math.max(seq, this.#newest)
     if (!isKind(kind)) return
-    const [before, after] = [stateOf(row, 'before'), stateOf(row, 'after')]
-    const key = keyOf(kind, id)
-    const last = this.#states.get(key)
-    const name = String((after ?? before)?.[kind === 'block' ? 'user' : 'name'] ?? id)
+    const last = this.#states.get(keyOf(kind, id))
+    const [before, after] = [owned(stateOf(row, 'before'), last), owned(stateOf(row, 'after'), last)]
+    const shown = kind === 'revocation' ? textOrNull(row, 'target_name') : nameIn(kind, after ?? before)
+    const name = String(shown ?? id)
     // A block ends without an entry.
     const hasEnded = before === null && last !== undefined && last.until <= integer(row, 'at')
     if (last !== undefined && last.digest !== digest(kind, before) && !hasEnded)
@@ -140,6 +157,7 @@ export class AuditStates extends Findings {
       digest: digest(kind, after),
       until: Number.isNaN(until) ? Infinity : until,
       // A later entry of a key, its revocation, gives it no Seats.
+      owner: kind === 'api-key' ? (after?.['owner'] ?? last?.owner) : undefined,
       seats: kind === 'api-key' ? (last?.seats ?? this.#idsOf(last === undefined ? after : null)) : null,
     })
   }
@@ -176,6 +194,15 @@ export class AuditStates extends Findings {
     if (states.some(({ seq }) => seq > this.#settled)) return null
     return namesOf(states.flatMap(({ name, digest: left }) => (left === null ? [] : name)))
   }
+}
+
+/** The state of an API key with its owner, which an entry of an older version lacks. */
+function owned(state: JsonObject | null, last: State | undefined): JsonObject | null {
+  return state === null || last?.owner === undefined ? state : { owner: last.owner, ...state }
+}
+
+function nameIn(kind: Kind, state: JsonObject | null): Json | undefined {
+  return state?.[kind === 'block' ? 'user' : 'name']
 }
 
 function rowOf(

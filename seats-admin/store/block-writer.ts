@@ -1,13 +1,15 @@
 /** Writes of blocks, each in its own transaction. */
 
-import { type AdminRefusal, blockNotFound } from '../model/refusal.ts'
+import type { Block } from '../model/block.ts'
+import { type AdminRefusal, blockNotFound, isRefusal } from '../model/refusal.ts'
 import { ulid } from '../model/ulid.ts'
 import { blockEvent } from './audit-forms.ts'
 import { blockChange, blockQueries, blockRow, storedBlock, subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
-import { text } from './rows.ts'
+import { type Dialect, text } from './rows.ts'
 import { replaceUnstorable, storableOrEmpty } from './storable-text.ts'
-import type { AdminStore } from './store.ts'
+import type { AdminStore, BlockInput, Writer } from './store.ts'
+import type { Effect, Transaction } from './transaction.ts'
 
 const PUT = `INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, created_by, created_at)
   VALUES (:tenant, :id, :sub, :sub_digest, :until, :reason, :created_by, :created_at)
@@ -15,32 +17,46 @@ const PUT = `INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, cre
     created_by = excluded.created_by, created_at = excluded.created_at`
 const REMOVE = 'DELETE FROM blocks WHERE tenant = :tenant AND id = :id'
 
-export function blockWriter({ dialect, write }: Database) {
-  const { blockById, blockByUser, expire } = blockQueries(dialect)
+/** Blocks a user in a transaction, in place of an earlier block. */
+export function blocking(dialect: Dialect) {
+  const { blockByUser, expire } = blockQueries(dialect)
   const { instanceWithoutBlocks } = dialect
+  return async (
+    transaction: Transaction,
+    { tenant, now, by }: Writer,
+    { user, until, reason }: BlockInput,
+  ): Promise<(Effect & { readonly block: Block }) | AdminRefusal> => {
+    if (instanceWithoutBlocks !== null) {
+      const older = await transaction.get(instanceWithoutBlocks, {})
+      if (older !== undefined) return olderInstance(text(older, 'name'))
+    }
+    const sub_digest = subDigest(user)
+    // Before the insertion, which must not meet the expired block of the same user.
+    await transaction.modify([expire], { tenant, sub_digest, now })
+    const row = await transaction.get(blockByUser, { tenant, sub_digest })
+    const before = row === undefined ? null : storedBlock(row)
+    const shown = reason === null ? null : replaceUnstorable(reason)
+    // A second block of a user replaces what the first says, its author included, and keeps the id.
+    const id = before?.id ?? ulid(transaction.idTime())
+    const block = { id, tenant, user, until, reason: shown, createdBy: by, createdAt: now }
+    transaction.record(blockEvent('block.create', before, block))
+    return { parts: [PUT], changes: [blockChange(tenant, user)], values: blockRow(block), block }
+  }
+}
+
+export function blockWriter({ dialect, write }: Database) {
+  const { blockById } = blockQueries(dialect)
+  const blocked = blocking(dialect)
   return {
-    createBlock(author, { user, until, reason: shown }) {
-      const { tenant, now } = author
-      const reason = shown === null ? null : replaceUnstorable(shown)
-      return write(author, async (transaction, writer) => {
-        if (instanceWithoutBlocks !== null) {
-          const older = await transaction.get(instanceWithoutBlocks, {})
-          if (older !== undefined) return olderInstance(text(older, 'name'))
-        }
-        const sub_digest = subDigest(user)
-        // Before the insertion, which must not meet the expired block of the same user.
-        await transaction.modify([expire], { tenant, sub_digest, now })
-        const row = await transaction.get(blockByUser, { tenant, sub_digest })
-        const before = row === undefined ? null : storedBlock(row)
-        // A second block of a user replaces what the first says, its author included, and keeps the id.
-        const id = before?.id ?? ulid(transaction.idTime())
-        const block = { id, tenant, user, until, reason, createdBy: writer.by, createdAt: now }
-        transaction.record(blockEvent('block.create', before, block))
-        const values = blockRow(block)
-        const changes = [blockChange(tenant, user)]
-        return { ...(await transaction.commitAdministrative([PUT], changes, values)), value: block }
-      })
-    },
+    createBlock: (author, input) =>
+      write(author, async (transaction, writer) => {
+        const effect = await blocked(transaction, writer, input)
+        if (isRefusal(effect)) return effect
+        const { parts, changes, values, block } = effect
+        const administrative = { owner: input.user }
+        const committed = await transaction.commitAdministrative(parts, changes, values, administrative)
+        return { ...committed, value: block }
+      }),
 
     deleteBlock(author, wanted) {
       const { tenant } = author

@@ -2,9 +2,9 @@
 
 import { sessionEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
+import { endings } from './endings.ts'
 import type { Row } from './rows.ts'
 import {
-  commitSession,
   listedSession,
   lockedSession,
   outcomeOf,
@@ -17,7 +17,7 @@ import type { Rotation, SessionStore } from './session-store.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { Transaction } from './transaction.ts'
 
-const { find, use, end } = sessionQueries
+const { find, use } = sessionQueries
 
 /**
  * Excludes numbered writes only to end a family: a request without a secret of the family never gets that
@@ -50,7 +50,7 @@ async function rotateInTurn({ dialect }: Database, transaction: Transaction, val
   if (outcome === 'replayed') {
     const session = listedSession(before)
     transaction.record(sessionEvent(session, null, now))
-    const committed = await commitSession(transaction, end, { tenant, id, now })
+    const committed = await transaction.commitEffect(endings(dialect).endSessions(tenant, [id], now))
     return { outcome, committed, user: session.user }
   }
   if (outcome !== 'rotated') return { outcome }

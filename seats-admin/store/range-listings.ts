@@ -119,6 +119,7 @@ export function rangeQueries(dialect: Dialect) {
   return {
     seatsGranting: seatsGranting(dialect),
     apiKeysGranting: apiKeysGranting(dialect),
+    apiKeysGrantingOf: apiKeysGranting(dialect, 'AND k.owner_digest = :owner_digest'),
     users: allUsers(dialect),
     usersOfSpaces: usersWith(dialect, visible),
     usersGranting: usersWith(dialect, grants(dialect)),
@@ -196,11 +197,11 @@ interface Holders {
   readonly columns: string
 }
 
-function apiKeysGranting(dialect: Dialect): string {
+function apiKeysGranting(dialect: Dialect, condition = ''): string {
   return holders(dialect, {
     table: 'api_keys k',
     id: 'k.id',
-    matching: 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > :now)',
+    matching: `k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > :now) ${condition}`,
     seats: 'api_key_seats',
     ofHolder: 'l.tenant = :tenant AND l.api_key_id = h.id',
     granting: grants(dialect),

@@ -40,6 +40,13 @@ export interface Dialect {
   /** The same as {@link forUpdate}, for the rows that no other transaction has locked. */
   readonly skipLocked: string
   /**
+   * The end of `SELECT …`: a lock of the tenant of `:tenant`, until the end of the transaction, which others may
+   * have at the same time.
+   */
+  readonly sharedLock: string
+  /** Columns of a query, with a trailing comma: the same lock, which no other transaction has at the same time. */
+  readonly soleLock: string
+  /**
    * A query for the `name` of a running instance of a version without blocks; null: no other version can be
    * running.
    */

@@ -85,7 +85,7 @@ class SeatWrite {
     const parts = givenUp === null ? [update] : [giveUp, update]
     const values = { ...seatValues(this.#writer, after), ...this.#givingUp(givenUp) }
     const changes = changesOf(after, givenUp)
-    const committed = await this.#transaction.commitAdministrative(parts, changes, values, [id])
+    const committed = await this.#transaction.commitAdministrative(parts, changes, values, { seats: [id] })
     return { ...committed, value: after }
   }
 

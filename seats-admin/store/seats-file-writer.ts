@@ -64,7 +64,8 @@ export function seatsFileWriter({ dialect, write }: Database) {
           share,
         )
         const values = await valuesOf(transaction, writer, writes, share)
-        const committed = await transaction.commitAdministrative(parts, changes, values, idsBefore(writes))
+        const seats = idsBefore(writes)
+        const committed = await transaction.commitAdministrative(parts, changes, values, { seats })
         if (mayEndAdministration(writer, writes)) {
           const others = otherAdministratorValues(tenant, '', scope)
           if ((await transaction.get(administrator, others)) === undefined) return lastAdministrator

@@ -6,15 +6,13 @@ import type { Committed } from '../model/change.ts'
 import { sessionNotFound } from '../model/refusal.ts'
 import { sessionEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
+import { endings } from './endings.ts'
 import { integerOrNull } from './rows.ts'
 import {
-  commitSession,
   listedSession,
   lockedSession,
   logoutQueries,
   openSessionsOf,
-  sessionChange,
-  sessionQueries,
   sinceValues,
 } from './session-queries.ts'
 import type { SessionStore } from './session-store.ts'
@@ -24,8 +22,8 @@ import type { Writer } from './writer.ts'
 
 export function sessionEnds(database: Database) {
   const { dialect, reads, unnumbered, write } = database
-  const { forUpdate, texts } = dialect
-  const endSeveral = `UPDATE sessions SET ended_at = :now, sealed = '' WHERE tenant = :tenant AND id IN (${texts(':ids')})`
+  const { forUpdate } = dialect
+  const { endSessions } = endings(dialect)
   return {
     end: (tenant, id, now) => endOne(database, null, { tenant, id, now }, () => false),
 
@@ -45,9 +43,7 @@ export function sessionEnds(database: Database) {
         if (value.length === 0) return { ...transaction.unchanged, value }
         for (const session of value) transaction.record(sessionEvent(session, null, now))
         const ids = value.map(({ id }) => id)
-        const changes = ids.map((id) => sessionChange(tenant, id))
-        const ended = { tenant, ids: JSON.stringify(ids), now }
-        return { ...(await transaction.commit([endSeveral], changes, ended)), value }
+        return { ...(await transaction.commitEffect(endSessions(tenant, ids, now))), value }
       })
     },
 
@@ -86,6 +82,6 @@ function endOne(
     if (row === undefined) return null
     const endedAt = integerOrNull(row, 'ended_at')
     if (isRecorded(endedAt)) transaction.record(sessionEvent(listedSession(row), endedAt, now))
-    return commitSession(transaction, sessionQueries.end, { tenant, id, now })
+    return transaction.commitEffect(endings(dialect).endSessions(tenant, [id], now))
   })
 }

@@ -3,7 +3,6 @@
  * handles. Each statement that writes checks and writes atomically.
  */
 
-import type { Change, Committed } from '../model/change.ts'
 import type { ListedSession, SessionRecord } from '../model/session-record.ts'
 import {
   blobOrNull,
@@ -24,7 +23,6 @@ import type {
   StoredSession,
 } from './session-store.ts'
 import type { Values } from './statements.ts'
-import type { Transaction } from './transaction.ts'
 import type { Writer } from './writer.ts'
 
 /** Columns for the request path: without the handle's hashes and the provider's tokens. */
@@ -32,27 +30,33 @@ export const RECORD_COLUMNS =
   'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at, revoked'
 
 /** Of {@link listedSession}. */
-const LISTED_COLUMNS = 'id, sub, email, cookie_hash, created_at, expires_at'
+export const LISTED_COLUMNS = 'id, sub, email, cookie_hash, created_at, expires_at'
 
 export const SESSION_COLUMNS = `${RECORD_COLUMNS}, name, family_hash, handle_hash, sealed, provider_session, created_at`
 
 const THIS = 'tenant = :tenant AND id = :id'
 
-export const sessionQueries = {
-  /**
-   * May be repeated after a lost response: equal secrets mean the same session. Returns no row when another
-   * session has the id.
-   */
-  create: `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
+/**
+ * Inserts a session. May be repeated after a lost response: equal secrets mean the same session. Returns no row
+ * when another session has the id.
+ *
+ * A revocation waits for the creations that are in flight, and then reads the sessions: one of its subject would
+ * otherwise outlive it, created before and visible after.
+ */
+export function creation({ sharedLock }: Dialect): string {
+  return `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
       hash_perm, issued_at, renew_at, expires_at, ended_at, sealed, provider_session, created_at)
-    VALUES (:tenant, :id, :cookie_hash, :family_hash, :handle_hash, :sub, :email, :name,
-      :hash_perm, :issued_at, :renew_at, :expires_at, :ended_at, :sealed, :provider_session, :created_at)
+    SELECT :tenant, :id, :cookie_hash, :family_hash, :handle_hash, :sub, :email, :name,
+      :hash_perm, :issued_at, :renew_at, :expires_at, :ended_at, :sealed, :provider_session, :created_at
+    ${sharedLock} WHERE 1 = 1
     ON CONFLICT (tenant, id) DO UPDATE SET id = excluded.id
     WHERE sessions.cookie_hash IS NOT DISTINCT FROM excluded.cookie_hash
       AND sessions.family_hash IS NOT DISTINCT FROM excluded.family_hash
       AND sessions.handle_hash IS NOT DISTINCT FROM excluded.handle_hash
-    RETURNING id`,
+    RETURNING id`
+}
 
+export const sessionQueries = {
   find: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE ${THIS}`,
 
   /**
@@ -76,9 +80,6 @@ export const sessionQueries = {
   renew: `UPDATE sessions SET email = :email, name = :name, hash_perm = :hash_perm, issued_at = :issued_at,
       renew_at = :renew_at, sealed = :sealed, claimed_until = 0
     WHERE ${THIS}`,
-
-  /** An ended session keeps its time. The provider's tokens are removed. */
-  end: `UPDATE sessions SET ended_at = coalesce(ended_at, :now), sealed = '' WHERE ${THIS}`,
 }
 
 /** The parameters of a use of a refresh handle. */
@@ -102,22 +103,9 @@ export function mayRenew(session: StoredSession | null, handle: Uint8Array | nul
   return session !== null && session.endedAt === null && sameBytes(session.handleHash, handle)
 }
 
-export function sessionChange(tenant: string, id: string): Change {
-  return { tenant, kind: 'session', key: id }
-}
-
 /** `find`, with a lock of the row until the end of the transaction. */
 export function lockedSession({ forUpdate }: Dialect): string {
   return `${sessionQueries.find} ${forUpdate}`
-}
-
-/** Commits the change of one session. */
-export function commitSession(
-  transaction: Transaction,
-  statement: string,
-  values: Values & { readonly tenant: string; readonly id: string },
-): Promise<Committed> {
-  return transaction.commit([statement], [sessionChange(values.tenant, values.id)], values)
 }
 
 function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {

@@ -80,7 +80,7 @@ export interface SessionStore {
 
   /**
    * Consumes a refresh handle. Atomically: the row of (tenant, id) whose family hash is `proof.family` is
-   * looked at in this order — none: `unknown`; `endedAt` set: `ended`; `expiresAt <= now`: `expired`; its
+   * looked at in this order — none: `unknown`; `endedAt` set: `revoked` or `ended`; `expiresAt <= now`: `expired`; its
    * handle hash is not `proof.handle`: `endedAt` becomes `now` with a row in the feed and an entry in the
    * audit, `replayed`; else its handle hash becomes `next`, `rotated` with the row as it now is. Of two
    * concurrent uses of one handle exactly one is `rotated`; the other then finds another handle in the row,

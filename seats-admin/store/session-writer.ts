@@ -10,10 +10,11 @@
  */
 
 import type { Database } from './database.ts'
+import { sessionChange } from './endings.ts'
 import { handleRotation } from './handle-rotation.ts'
 import { sessionEnds } from './session-ends.ts'
 import {
-  commitSession,
+  creation,
   lockedSession,
   logoutQueries,
   mayRenew,
@@ -28,6 +29,7 @@ import type { AdminStore } from './store.ts'
 
 export function sessionWriter(database: Database) {
   const { dialect, reads, unnumbered, write } = database
+  const create = creation(dialect)
   // Without locked rows, so that concurrent calls share the work.
   const prune = `WITH old AS MATERIALIZED (SELECT tenant, id FROM sessions WHERE expires_at < :before
       ORDER BY expires_at LIMIT :limit ${dialect.skipLocked})
@@ -40,7 +42,7 @@ export function sessionWriter(database: Database) {
       sessionOrNull(await reads.get(sessionQueries.find, { tenant, id: storableOrEmpty(id) })),
 
     async create(session) {
-      const row = await unnumbered.get(sessionQueries.create, sessionValues(session))
+      const row = await unnumbered.get(create, sessionValues(session))
       // Ids are random, so this indicates a bug.
       if (row === undefined) throw new Error('another session has this id')
     },
@@ -60,7 +62,8 @@ export function sessionWriter(database: Database) {
       return write(null, async (transaction) => {
         const session = sessionOrNull(await transaction.get(lockedSession(dialect), { tenant, id }))
         if (!mayRenew(session, handle)) return null
-        return commitSession(transaction, sessionQueries.renew, { ...renewalValues(renewal), tenant, id })
+        const values = { ...renewalValues(renewal), tenant, id }
+        return transaction.commit([sessionQueries.renew], [sessionChange(tenant, id)], values)
       })
     },
 

@@ -8,6 +8,8 @@ import { blockWriter } from './block-writer.ts'
 import { bootstrapWriter } from './bootstrap-writer.ts'
 import type { Database } from './database.ts'
 import { decisionReader } from './decision-reader.ts'
+import { revocationReader } from './revocation-reader.ts'
+import { revocationWriter } from './revocation-writer.ts'
 import { integer } from './rows.ts'
 import { seatWriter } from './seat-writer.ts'
 import { seatsFileReader } from './seats-file-reader.ts'
@@ -31,6 +33,8 @@ export function methodsOf(database: Database): StoreMethods {
     ...seatsFileWriter(database),
     ...apiKeyWriter(database),
     ...blockWriter(database),
+    ...revocationReader(database),
+    ...revocationWriter(database),
     ...signInWriter(database),
     ...bootstrapWriter(database),
     endSession,

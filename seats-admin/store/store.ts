@@ -26,6 +26,7 @@ import type {
   SeatsReader,
   SeatVersions,
 } from '../model/planned-seats.ts'
+import type { RevocationStore } from './revocation-store.ts'
 import type { SessionPage, SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
 import type { AdministrativeWrite, Writer, Written } from './writer.ts'
@@ -111,7 +112,7 @@ export interface AdminStore {
   /** Users and API keys that a Seat has, as a plan has them; none where it is not visible. */
   seatHolders(reader: SeatsReader, id: string): Promise<SeatHolders>
   /**
-   * Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates
+   * Whether an API key in force whose owner is not blocked, or a user who signed in and is not blocked, holds a Seat that administrates
    * the tenant. Of more blocks than are read as a whole none counts: the answer may be yes then where it is
    * no, and not the other way round.
    */
@@ -248,7 +249,7 @@ export interface Ownership {
   readonly superseded: Promise<StoreUnavailable>
 }
 
-export interface Store extends SeatReader, ChangeReader, AdminStore {
+export interface Store extends SeatReader, ChangeReader, AdminStore, RevocationStore {
   /** The registry of the fleet; null for a store of one gateway. */
   readonly registry: Registry | null
   /** The ownership; null for a shared store, and for a store that no gateway has opened. */

@@ -3,6 +3,7 @@
  * their start, so that reads stay valid until the commit, and changes are numbered in commit order.
  */
 
+import type { AuditHead } from '../model/audit.ts'
 import type { Change, Committed, KeyAdministration } from '../model/change.ts'
 import { isUlid, nextUlidTime } from '../model/ulid.ts'
 import { administrationQueries } from './administration-queries.ts'
@@ -18,6 +19,13 @@ export interface OpenTransaction extends Statements {
   elapsed(): number
   /** As {@link UnnumberedWrites.modify}. */
   modify(parts: readonly Part[], result: string, values: Values): Promise<Row[]>
+}
+
+/** What a write does, beside its entries in the audit. */
+export interface Effect {
+  readonly parts: readonly Part[]
+  readonly changes: readonly Change[]
+  readonly values: Values
 }
 
 /** The position of the last change, and the time part of the last id. */
@@ -115,15 +123,28 @@ export class Transaction {
     await this.#database.modify(parts, NOTHING, values)
   }
 
+  /** The number of the newest change before this write. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  /**
+   * Runs the parts of a write that {@link commit} completes, with the entries that were recorded so far: of a
+   * write to many rows, memory has a few. @param parts as of {@link commit}
+   */
+  async flush(parts: readonly Part[], values: Values): Promise<void> {
+    await this.#database.modify([...parts, ...this.#entries()], NOTHING, values)
+  }
+
   /** The time part of the next id. */
   idTime(): number {
     this.#idTime = nextUlidTime(this.#authored().writer.now, this.#idTime)
     return this.#idTime
   }
 
-  /** Adds an entry to the audit, which {@link commit} writes. */
-  record(event: AuditEvent): void {
-    this.#authored().append(this.idTime(), event)
+  /** Adds an entry to the audit, which {@link flush} or {@link commit} writes. */
+  record(event: AuditEvent): AuditHead {
+    return this.#authored().append(this.idTime(), event)
   }
 
   /**
@@ -137,16 +158,21 @@ export class Transaction {
     return committed
   }
 
+  commitEffect({ parts, changes, values }: Effect): Promise<Committed> {
+    return this.commit(parts, changes, values)
+  }
+
   /**
    * {@link commit}, which tells {@link KeyAdministration}.
    *
-   * @param changed ids of the Seats that the write changes or deletes
+   * @param without what the write takes administration from: ids of Seats that it changes or deletes, and a user
+   *   whom it blocks
    */
   async commitAdministrative(
     parts: readonly Part[],
     changes: readonly Change[],
     parameters: Values,
-    changed: readonly string[] = [],
+    { seats = [], owner = null }: { readonly seats?: readonly string[]; readonly owner?: string | null } = {},
   ): Promise<Committed & KeyAdministration> {
     const { tenant, scope, now } = this.#authored().writer
     const values = {
@@ -154,7 +180,9 @@ export class Transaction {
       tenant,
       now,
       listed: JSON.stringify(scope.space),
-      without: changed.join(),
+      without: seats.join(),
+      // No text in JSON is empty.
+      blocked_owner: owner === null ? '' : JSON.stringify(owner),
     }
     const { committed, row } = await this.#commit(parts, changes, values, this.#keyAdministers)
     return { ...committed, keyAdministers: Boolean(row?.key_administers) }
@@ -178,12 +206,21 @@ export class Transaction {
   }
 
   #audit(): { parts: readonly Part[]; values: Values } {
-    const entries = this.#chain?.entries ?? []
-    const newest = entries.at(-1)
-    if (newest === undefined) return { parts: [], values: {} }
+    const newest = this.#chain?.newest ?? null
+    if (this.#chain === null || newest === null) return { parts: [], values: {} }
     return {
-      parts: [{ table: 'audit', columns: AUDIT_COLUMNS, records: entries }, AUDIT_HEAD],
-      values: { audit_tenant: newest.tenant, audit_seq: newest.seq, audit_hash: newest.hash },
+      parts: [...this.#entries(), AUDIT_HEAD],
+      values: {
+        audit_tenant: this.#chain.writer.tenant,
+        audit_seq: newest.seq,
+        audit_hash: newest.hash,
+      },
     }
+  }
+
+  /** The insertion of the entries since the last one. */
+  #entries(): Part[] {
+    const records = this.#chain?.take() ?? []
+    return records.length === 0 ? [] : [{ table: 'audit', columns: AUDIT_COLUMNS, records }]
   }
 }

@@ -1,6 +1,14 @@
 /** The Seats that a question is about, from the store or a file, and everything else that a store lists. */
 
-import type { Grant, ListedSeat, Listing, Page, Store, User } from '../../seats-admin/index.ts'
+import type {
+  Grant,
+  ListedSeat,
+  Listing,
+  Page,
+  Store,
+  StoredRevocation,
+  User,
+} from '../../seats-admin/index.ts'
 import type { ApiKey } from '../../seats-admin/model/api-key.ts'
 import type { Block } from '../../seats-admin/model/block.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
@@ -93,6 +101,13 @@ export function everyUser(store: Pick<Store, 'listUsers'>, tenant: string): Asyn
 export function blocksOf(store: Store, tenant: string): AsyncGenerator<Block> {
   return every(async (page) => {
     const { data, hasMore } = await store.listBlocks(tenant, page)
+    return { data, hasMore, next: hasMore ? (data.at(-1)?.id ?? null) : null }
+  })
+}
+
+export function revocationsOf(store: Store, tenant: string): AsyncGenerator<StoredRevocation> {
+  return every(async (page) => {
+    const { data, hasMore } = await store.listRevocations(tenant, { ...page, subject: null })
     return { data, hasMore, next: hasMore ? (data.at(-1)?.id ?? null) : null }
   })
 }

@@ -62,7 +62,7 @@ const VARIANTS: Readonly<Record<string, () => void>> = {
     const { commitAdministrative } = Transaction.prototype
     let writes = 0
     Transaction.prototype.commitAdministrative = async function (parts, changes, given, changed) {
-      const isLost = (changed?.length ?? 0) > 0 && ++writes % 4 === 0
+      const isLost = (changed?.seats?.length ?? 0) > 0 && ++writes % 4 === 0
       if (isLost) return { ...this.unchanged, keyAdministers: false }
       return commitAdministrative.call(this, parts, changes, given, changed)
     }

@@ -4,6 +4,10 @@ import { createHash } from 'node:crypto'
 import { PAGE_TEXT } from '../pages.ts'
 import type { Dialect } from '../rows.ts'
 
+/** The first of the two integers of the advisory lock of a tenant's sessions, "sess" in ASCII. */
+const SESSIONS = 0x73657373
+const ofTenant = `(${SESSIONS}, hashtext(:tenant))`
+
 export const postgres: Dialect = {
   spacesColumn: 's.short_spaces',
   list: (value, order) => `coalesce(json_agg(${value} ORDER BY ${order})::text, '[]')`,
@@ -20,6 +24,8 @@ export const postgres: Dialect = {
   },
   forUpdate: 'FOR NO KEY UPDATE',
   skipLocked: 'FOR NO KEY UPDATE SKIP LOCKED',
+  sharedLock: `FROM pg_advisory_xact_lock_shared${ofTenant}`,
+  soleLock: `pg_advisory_xact_lock${ofTenant} AS locked,`,
   // Versions without blocks record no content hash of their tables.
   instanceWithoutBlocks: 'SELECT name FROM instances WHERE config IS NULL AND beat > 0 ORDER BY name LIMIT 1',
   clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',

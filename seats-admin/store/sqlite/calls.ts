@@ -76,7 +76,12 @@ export type MethodName = keyof MethodsByName
 export type Method<M extends MethodName> = MethodsByName[M]
 
 /** Calls with long lists, which are sent packed. They may take longer than others. */
-export const LONG_CALLS: ReadonlySet<string> = new Set<MethodName>(['planSeats', 'applySeats'])
+export const LONG_CALLS: ReadonlySet<string> = new Set<MethodName>([
+  'planSeats',
+  'applySeats',
+  'revoke',
+  'applyReceipts',
+])
 
 /**
  * The thread of each method. Reads of the request path wait neither for the writer's disk access nor for
@@ -106,6 +111,8 @@ export const ROLES: Readonly<Record<MethodName, Role>> = {
   readUser: 'lister',
   listUsers: 'lister',
   listSessions: 'lister',
+  revocationById: 'lister',
+  listRevocations: 'lister',
   createSeat: 'writer',
   updateSeat: 'writer',
   deleteSeat: 'writer',
@@ -118,6 +125,10 @@ export const ROLES: Readonly<Record<MethodName, Role>> = {
   recordSignIn: 'writer',
   endSession: 'writer',
   bootstrap: 'writer',
+  revoke: 'writer',
+  countRevocation: 'writer',
+  answerRevocation: 'writer',
+  applyReceipts: 'writer',
   'audit.head': 'reader',
   'audit.list': 'lister',
   'audit.chain': 'lister',

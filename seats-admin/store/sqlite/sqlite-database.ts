@@ -42,6 +42,8 @@ export const sqlite: Dialect = {
   // A write excludes all others.
   forUpdate: '',
   skipLocked: '',
+  sharedLock: '',
+  soleLock: '',
   instanceWithoutBlocks: null,
   administrators: 'seats INDEXED BY administrators',
   clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",

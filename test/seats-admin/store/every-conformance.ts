@@ -11,6 +11,7 @@ import { changeConformance } from './change-conformance.ts'
 import { grantConformance } from './grant-conformance.ts'
 import { pageConformance } from './page-conformance.ts'
 import { registryConformance } from './registry-conformance.ts'
+import { revocationConformance } from './revocation-conformance.ts'
 import { rightConformance } from './right-conformance.ts'
 import { seatConformance } from './seat-conformance.ts'
 import { seatsFileConformance } from './seats-file-conformance.ts'
@@ -29,6 +30,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     grantConformance,
     registryConformance,
     blockConformance,
+    revocationConformance,
     versionConformance,
     seatsFileConformance,
     userConformance,

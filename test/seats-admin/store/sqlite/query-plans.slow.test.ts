@@ -16,6 +16,7 @@ import { auditStatesConformance } from '../audit-states-conformance.ts'
 import { blockConformance } from '../block-conformance.ts'
 import { changeConformance } from '../change-conformance.ts'
 import { grantConformance } from '../grant-conformance.ts'
+import { revocationConformance } from '../revocation-conformance.ts'
 import { rightConformance } from '../right-conformance.ts'
 import { seatConformance } from '../seat-conformance.ts'
 import { seatsFileConformance } from '../seats-file-conformance.ts'
@@ -68,6 +69,7 @@ await t.test('the statements', async (t) => {
     rightConformance,
     grantConformance,
     blockConformance,
+    revocationConformance,
     versionConformance,
     seatsFileConformance,
     userConformance,
