@@ -92,8 +92,8 @@ export interface RevocationStore {
 
   /**
    * Makes the revocations of the receipts again that the store does not have, in order of their times and in one
-   * transaction: with their ids, times and reasons. Sessions and API keys end that were created up to then; of a
-   * key or a session that the store does not know, the revocation alone is recorded. A block comes back unless
+   * transaction: with their ids, times and reasons. Of a user and a tenant, sessions and API keys end that were created up to
+   * then. Of a key or a session that the store does not know, the revocation alone is recorded. A block comes back unless
    * its end has passed. The changes are those of {@link revoke}, of one receipt after the other.
    *
    * @returns an item for each receipt, in order of their times

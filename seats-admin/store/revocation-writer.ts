@@ -93,12 +93,10 @@ export function revocationWriter({ dialect, unnumbered, write }: Database) {
             value.push({ id, at, subject, ended: NONE, isNew: false, blocked: null })
             continue
           }
-          const result = await revoking.revoke(
-            receipt,
-            concernOf(receipt, receipt.keptKey),
-            at,
-            changes.length,
-          )
+          const concern = concernOf(receipt, receipt.keptKey)
+          // A session or a key that is named ends in any case: the clock of its creation may have been ahead.
+          const born = cutoffKind(subject) === null ? ANY_TIME : at
+          const result = await revoking.revoke(receipt, concern, born, changes.length)
           if (isRefusal(result)) return result
           await transaction.flush(result.effect.parts, result.effect.values)
           changes.push(...result.effect.changes)

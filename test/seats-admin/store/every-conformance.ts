@@ -10,6 +10,7 @@ import { blockConformance } from './block-conformance.ts'
 import { changeConformance } from './change-conformance.ts'
 import { grantConformance } from './grant-conformance.ts'
 import { pageConformance } from './page-conformance.ts'
+import { receiptConformance } from './receipt-conformance.ts'
 import { registryConformance } from './registry-conformance.ts'
 import { revocationConformance } from './revocation-conformance.ts'
 import { rightConformance } from './right-conformance.ts'
@@ -31,6 +32,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     registryConformance,
     blockConformance,
     revocationConformance,
+    receiptConformance,
     versionConformance,
     seatsFileConformance,
     userConformance,

@@ -24,7 +24,10 @@ import { browserSession, family, hash, HOUR, NOW, proofOf, provider, RENEWAL } f
 /** What a token may name. */
 const STRANGE = ['a"b', 'nul\0', '\ud800', '__proto__', 'ä'.repeat(8192), ':', 'https://login.example|x', '']
 
-const inputOf = (subject: RevocationSubject, more: Partial<RevocationInput> = {}): RevocationInput => ({
+export const inputOf = (
+  subject: RevocationSubject,
+  more: Partial<RevocationInput> = {},
+): RevocationInput => ({
   ...{ subject, what: 'existing', until: null, reason: null, apiKeys: false },
   ...more,
 })
@@ -38,7 +41,7 @@ export async function revoke(
   return done(await store.revoke(as, inputOf(subject, more)))
 }
 
-const restriction = async (store: Store, user: string, tenant = 'acme') => {
+export const restriction = async (store: Store, user: string, tenant = 'acme') => {
   const { value } = await store.restrictions(tenant)
   const { value: alone } = await store.userRestriction(tenant, user)
   const listed = value.users?.find((each) => each.user === user) ?? null
@@ -47,7 +50,7 @@ const restriction = async (store: Store, user: string, tenant = 'acme') => {
   return alone.restriction
 }
 
-const seconds = (ms: number) => Math.floor(ms / 1000)
+export const seconds = (ms: number) => Math.floor(ms / 1000)
 
 export const revocationConformance = suite((test) => {
   const owned = async (store: Store, owner: string | null, as = writer()) =>

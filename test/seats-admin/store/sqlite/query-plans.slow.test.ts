@@ -16,6 +16,7 @@ import { auditStatesConformance } from '../audit-states-conformance.ts'
 import { blockConformance } from '../block-conformance.ts'
 import { changeConformance } from '../change-conformance.ts'
 import { grantConformance } from '../grant-conformance.ts'
+import { receiptConformance } from '../receipt-conformance.ts'
 import { revocationConformance } from '../revocation-conformance.ts'
 import { rightConformance } from '../right-conformance.ts'
 import { seatConformance } from '../seat-conformance.ts'
@@ -70,6 +71,7 @@ await t.test('the statements', async (t) => {
     grantConformance,
     blockConformance,
     revocationConformance,
+    receiptConformance,
     versionConformance,
     seatsFileConformance,
     userConformance,
