@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
 import { done, writer } from '../conformance.ts'
+import { revoke } from '../revocation-conformance.ts'
 import {
   atOnce,
   browserSession,
@@ -163,6 +164,11 @@ t.test('many concurrent calls on a few sessions all succeed, without a deadlock'
   const [one, other] = [await open(t, { url }), await open(t, { url })]
   const few = [family(), family(), browserSession(), family({ expiresAt: NOW - 1 })]
   for (const each of few) await one.sessions.create(each)
+  const keys: string[] = []
+  for (const owner of [few[0]?.user ?? '', 'ann']) {
+    const made = await one.createApiKey(writer(), { name: 'k', seats: [], expiresAt: null, owner })
+    keys.push(done(made).value.id)
+  }
   const any = (at: number) => few[at % few.length] ?? family()
   const answers = await atOnce([one, other], 280, async (store, at) => {
     const { sessions } = store
@@ -177,6 +183,10 @@ t.test('many concurrent calls on a few sessions all succeed, without a deadlock'
       () => sessions.end('acme', id, NOW),
       () => sessions.prune(NOW - 10, 5),
       () => store.createSeat(writer(), seat(`s${at}`)),
+      () => store.createApiKey(writer(), { name: 'k', seats: [], expiresAt: null, owner: session.user }),
+      () => store.recordKeyUse(keys.map((each) => ({ tenant: 'acme', id: each, at }))),
+      () =>
+        revoke(store, at % 4 === 3 ? { tenant: true } : { user: session.user }, { apiKeys: at % 4 === 3 }),
     ]
     return calls[at % calls.length]?.()
   })
