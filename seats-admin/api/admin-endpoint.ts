@@ -6,7 +6,7 @@ import type { EventSource } from '../model/event-source.ts'
 import type { IfMatch } from '../model/entity-tag.ts'
 import type { JsonLimits } from '../model/json-limits.ts'
 import type { JsonSchema, ValueOf } from '../model/json-schema.ts'
-import type { BlockReader } from '../model/readings.ts'
+import type { RestrictionReader } from '../model/readings.ts'
 import { type AdminCode, type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { AuditStore } from '../store/audit-store.ts'
@@ -149,7 +149,7 @@ export interface AskedPermissions {
 }
 
 export interface AdminDeps {
-  readonly store: AdminStore & BlockReader & ChangeReader & { readonly audit: Pick<AuditStore, 'list'> }
+  readonly store: AdminStore & RestrictionReader & ChangeReader & { readonly audit: Pick<AuditStore, 'list'> }
   /** Resolves when no instance decides by the old state. Awaited before the response to a write. */
   readonly announce: (committed: Committed) => Promise<void>
   /** ms since the epoch */

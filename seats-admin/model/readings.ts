@@ -1,7 +1,6 @@
 /** Point reads of the store, for decisions and sign-in. */
 
 import type { StoredApiKey } from './api-key.ts'
-import type { BlocksReading, UserBlockReading } from './block.ts'
 import type { Position } from './change.ts'
 import type { RestrictionsReading, UserRestrictionReading } from './revocation.ts'
 import type { SeatLists } from './seat.ts'
@@ -58,10 +57,4 @@ export interface GrantReader {
 export interface RestrictionReader {
   restrictions(tenant: string): Promise<AsOf<RestrictionsReading>>
   userRestriction(tenant: string, user: string): Promise<AsOf<UserRestrictionReading>>
-}
-
-/** Blocks of users, for decisions. */
-export interface BlockReader {
-  blocks(tenant: string): Promise<AsOf<BlocksReading>>
-  userBlock(tenant: string, user: string): Promise<AsOf<UserBlockReading>>
 }

@@ -1,15 +1,16 @@
 /** Whether someone could administer a tenant. */
 
-import { isInForce } from '../model/block.ts'
 import { administrationQueries } from './administration-queries.ts'
-import { blockReads, blocksReading } from './block-queries.ts'
+import { blockQueries, storedBlock } from './block-queries.ts'
 import type { Database } from './database.ts'
-import { asOf } from './decision-reader.ts'
 import type { AdminStore } from './store.ts'
+
+/** The number of blocks up to which they count. */
+const MAX_BLOCKS = 500
 
 export function administrationReader({ lists, dialect }: Database): Pick<AdminStore, 'isAdministered'> {
   const { administratingKey, administratingUser } = administrationQueries(dialect)
-  const { blocks } = blockReads(dialect)
+  const { listBlocks } = blockQueries(dialect)
   return {
     async isAdministered(tenant, { space, now, without = [], also = [], revoked = [], blocked = [] }) {
       const ids = { without: JSON.stringify(without), also: JSON.stringify(also) }
@@ -21,9 +22,9 @@ export function administrationReader({ lists, dialect }: Database): Pick<AdminSt
         owners: JSON.stringify(blocked.map((user) => JSON.stringify(user))),
       }
       if ((await lists.get(administratingKey, ofKeys)) !== undefined) return true
-      const reading = asOf(await lists.get(blocks, { tenant }), blocksReading).value
-      const inForce = (reading.blocks ?? []).filter((block) => isInForce(block, reading.now))
-      const users = [...inForce.map(({ user }) => user), ...blocked].map(dialect.memberOf)
+      const blocks = await lists.all(listBlocks, { tenant, after: '', rows: MAX_BLOCKS + 1 })
+      const known = blocks.length > MAX_BLOCKS ? [] : blocks.map((row) => storedBlock(row).user)
+      const users = [...known, ...blocked].map(dialect.memberOf)
       const ofUsers = { ...seats, blocked: JSON.stringify(users) }
       return (await lists.get(administratingUser, ofUsers)) !== undefined
     },

@@ -4,12 +4,9 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { UserBlock, Block, BlocksReading, UserBlockReading } from '../model/block.ts'
+import type { Block } from '../model/block.ts'
 import type { Change } from '../model/change.ts'
 import { type Dialect, integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
-
-/** Blocks that a process keeps as a whole for a tenant: a decision then needs no read of its own. */
-export const MAX_WHOLE = 500
 
 const BLOCK_COLUMNS = 'b.id, b.tenant, b.sub, b.until, b.reason, b.created_by, b.created_at'
 
@@ -19,19 +16,6 @@ function subText(user: string): string {
 
 export function subDigest(user: string): Uint8Array {
   return createHash('sha256').update(subText(user)).digest()
-}
-
-/** Point reads of the data plane. Each is one statement that also reads the counter and the clock. */
-export function blockReads({ list, clock }: Dialect) {
-  const entry = `coalesce(CAST(l.until AS text), '') || ':' || l.sub`
-  return {
-    blocks: `SELECT c.seq, c.mark, ${clock} AS now, (SELECT ${list(entry, 'l.id')} FROM
-        (SELECT b.id, b.sub, b.until FROM blocks b WHERE b.tenant = :tenant
-         ORDER BY b.id LIMIT ${MAX_WHOLE + 1}) l) AS blocks
-      FROM counter c`,
-    userBlock: `SELECT c.seq, c.mark, ${clock} AS now, b.sub, b.until FROM counter c
-      LEFT JOIN blocks b ON b.tenant = :tenant AND b.sub_digest = :sub_digest`,
-  }
 }
 
 /** Milliseconds that an expired block is kept: a clock that is ahead for that long makes no block end. */
@@ -51,24 +35,6 @@ export function blockQueries({ clock }: Dialect) {
       ORDER BY b.id LIMIT :rows`,
     expire: `DELETE FROM blocks WHERE tenant = :tenant AND until + ${kept} <= ${clock} AND until + ${kept} <= :now`,
   }
-}
-
-export function blocksReading(row: Row): BlocksReading {
-  const entries: string[] = JSON.parse(text(row, 'blocks'))
-  const blocks = entries.length > MAX_WHOLE ? null : entries.map(userBlock)
-  return { now: integer(row, 'now'), blocks }
-}
-
-/** `until:"sub"` */
-function userBlock(entry: string): UserBlock {
-  const end = entry.indexOf(':')
-  return { user: JSON.parse(entry.slice(end + 1)), until: end === 0 ? null : Number(entry.slice(0, end)) }
-}
-
-export function userBlockReading(row: Row): UserBlockReading {
-  const block =
-    row.sub === null ? null : { user: JSON.parse(text(row, 'sub')), until: integerOrNull(row, 'until') }
-  return { now: integer(row, 'now'), block }
 }
 
 export function storedBlock(row: Row): Block {

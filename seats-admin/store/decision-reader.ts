@@ -7,7 +7,6 @@ import type { ChangeReader } from '../model/change.ts'
 import { EVERY_PERMISSION, isPermission } from '../model/permission.ts'
 import type { AsOf, GrantReading, Named, SeatQuestion, SpacesReading } from '../model/readings.ts'
 import { isSpaceId } from '../model/space.ts'
-import { blockReads, blocksReading, subDigest, userBlockReading } from './block-queries.ts'
 import type { Database } from './database.ts'
 import { feedParameters, feedQuery, feedReading } from './feed.ts'
 import {
@@ -39,7 +38,6 @@ export function decisionReader({
 }: Database): SeatReader & ChangeReader & Pick<SessionStore, 'readSession'> {
   const queries = {
     ...pointReads(dialect),
-    ...blockReads(dialect),
     ...restrictionReads(dialect),
     changes: feedQuery(),
   }
@@ -52,9 +50,6 @@ export function decisionReader({
     seatByName: (tenant, name) => read(queries.seatByName, byName(tenant, name), named(storedSeat)),
     seatById: (tenant, id) => read(queries.seatById, byId(tenant, id), orNull(storedSeat)),
     apiKeyById: (tenant, id) => read(queries.apiKeyById, byId(tenant, id), orNull(storedApiKey)),
-    blocks: (tenant) => read(queries.blocks, { tenant }, blocksReading),
-    userBlock: (tenant, user) =>
-      read(queries.userBlock, { tenant, sub_digest: subDigest(user) }, userBlockReading),
     restrictions: (tenant) => read(queries.restrictions, { tenant }, restrictionsReading),
     userRestriction: (tenant, user) =>
       read(queries.userRestriction, userValues(tenant, user), userRestrictionReading(user)),

@@ -11,7 +11,7 @@ import type { Block } from '../model/block.ts'
 import type { ApiKey, KeyUse } from '../model/api-key.ts'
 import type { ChangeReader, Committed } from '../model/change.ts'
 import type { Registry } from '../model/registered-instance.ts'
-import type { AsOf, BlockReader, GrantReader, Named, RestrictionReader } from '../model/readings.ts'
+import type { AsOf, GrantReader, Named, RestrictionReader } from '../model/readings.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { ListedSeat, SeatInput, StoredSeat, WantedSeats } from '../model/seat.ts'
@@ -35,7 +35,7 @@ export { type StoreFault, StoreUnavailable } from './unavailable.ts'
 export type { Actor, Writer, Written } from './writer.ts'
 
 /** The reads of the data plane, and the complete Seat of a name. */
-export interface SeatReader extends GrantReader, BlockReader, RestrictionReader {
+export interface SeatReader extends GrantReader, RestrictionReader {
   seatByName(tenant: string, name: string): Promise<AsOf<Named<StoredSeat>>>
   seatById(tenant: string, id: string): Promise<AsOf<StoredSeat | null>>
 }

@@ -4,7 +4,7 @@ import {
   type AdminStore,
   type ApiKey,
   areBlocked,
-  type BlockReader,
+  type RestrictionReader,
   type Grant,
   type ListedSeat,
   type Page,
@@ -23,7 +23,7 @@ import { madeUpRequest } from './offline-engine.ts'
 import { answeringEntry, type Tables } from './tables.ts'
 
 /** The lists of a store, or of a file with Seats, in which no API key and no user is known. */
-export type Holders = Pick<AdminStore, 'listSeats' | 'listApiKeys' | 'listUsers'> & BlockReader
+export type Holders = Pick<AdminStore, 'listSeats' | 'listApiKeys' | 'listUsers'> & RestrictionReader
 
 /** A question about one request, or one permission. */
 export interface Question {
@@ -177,7 +177,7 @@ async function listOf(
 
 /** Whether the owner of each API key is blocked, in order. The requests of such a key are refused. */
 export async function ofBlockedOwners(
-  lists: BlockReader,
+  lists: RestrictionReader,
   tenant: string,
   keys: readonly Pick<ApiKey, 'owner'>[],
 ): Promise<boolean[]> {

@@ -162,8 +162,8 @@ function listsOf(seats: readonly SeatInput[]): Holders {
     },
     listApiKeys: async () => NONE,
     listUsers: async () => NONE,
-    blocks: async () => ({ ...NOWHERE, value: { now: 0, blocks: [] } }),
-    userBlock: async () => ({ ...NOWHERE, value: { now: 0, block: null } }),
+    restrictions: async () => ({ ...NOWHERE, value: { now: 0, users: [], issuers: {}, tenant: null } }),
+    userRestriction: async () => ({ ...NOWHERE, value: { now: 0, restriction: null } }),
   }
 }
 

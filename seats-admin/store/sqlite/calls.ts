@@ -95,8 +95,6 @@ export const ROLES: Readonly<Record<MethodName, Role>> = {
   seatById: 'reader',
   apiKeyById: 'reader',
   changesSince: 'reader',
-  blocks: 'reader',
-  userBlock: 'reader',
   restrictions: 'reader',
   userRestriction: 'reader',
   clock: 'reader',

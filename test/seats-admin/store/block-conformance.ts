@@ -2,8 +2,9 @@
 
 import type { Store } from '../../../seats-admin/index.ts'
 import { isInForce } from '../../../seats-admin/model/block.ts'
-import { MAX_WHOLE } from '../../../seats-admin/store/block-queries.ts'
+import { MAX_RESTRICTED } from '../../../seats-admin/store/restriction-queries.ts'
 import { ADMIN, BEGINNING, block, column, done, numbered, refused, suite, writer } from './conformance.ts'
+import { restriction } from './revocation-conformance.ts'
 
 const HOUR = 3_600_000
 /** What a token may name: quotes, a NUL, a lone surrogate, a separator of the driver, more than an index takes. */
@@ -11,11 +12,9 @@ const STRANGE = ['a"b', '12:"x"', 'nul\0', '\ud800', '__proto__', 'ä'.repeat(51
 
 export const blockConformance = suite((test) => {
   const blocked = async (store: Store, user: string, tenant = 'acme') => {
-    const { value } = await store.blocks(tenant)
-    const { value: alone } = await store.userBlock(tenant, user)
-    const listed = value.blocks?.find((each) => each.user === user) ?? null
-    if (value.blocks !== null && listed?.until !== alone.block?.until) throw new Error('the two reads differ')
-    return alone.block !== null && isInForce(alone.block, alone.now)
+    const { now } = (await store.restrictions(tenant)).value
+    const found = (await restriction(store, user, tenant))?.block ?? null
+    return found !== null && isInForce(found, now)
   }
 
   test('a block is in the feed and in both readings', async (t, store) => {
@@ -29,9 +28,9 @@ export const blockConformance = suite((test) => {
     t.equal(await blocked(store, 'eve'), true)
     t.equal(await blocked(store, 'Eve'), false)
     t.equal(await blocked(store, 'eve', 'globex'), false)
-    const { seq, value } = await store.blocks('acme')
+    const { seq, value } = await store.restrictions('acme')
     t.equal(seq, made.seq)
-    t.same(value.blocks, [{ user: 'eve', until }])
+    t.same(value.users, [{ user: 'eve', block: { until }, cutoff: null }])
     t.ok(Math.abs(value.now - Date.now()) < HOUR, 'with the time of the store')
     t.ok(Math.abs((await store.clock()) - value.now) < HOUR, 'which is also there alone')
   })
@@ -68,14 +67,13 @@ export const blockConformance = suite((test) => {
   test('decisions read an expired block too: the clock of the store may be wrong', async (t, store) => {
     const until = Date.now() - 1
     await block(store, 'eve', until)
-    t.same((await store.blocks('acme')).value.blocks, [{ user: 'eve', until }])
-    t.same((await store.userBlock('acme', 'eve')).value.block, { user: 'eve', until })
+    t.same(await restriction(store, 'eve'), { user: 'eve', block: { until }, cutoff: null })
     await block(store, 'mallory')
-    t.equal((await store.blocks('acme')).value.blocks?.length, 2, 'also after the next block')
+    t.equal((await store.restrictions('acme')).value.users?.length, 2, 'also after the next block')
   })
 
   test('a block that expired a day ago, by two clocks, is deleted with the next block', async (t, store) => {
-    const users = async () => (await store.blocks('acme')).value.blocks?.map(({ user }) => user)
+    const users = async () => (await store.restrictions('acme')).value.users?.map(({ user }) => user)
     await block(store, 'eve', Date.now() - 25 * HOUR)
     await block(store, 'ann', null, { as: writer(ADMIN, Date.now() - 2 * HOUR) })
     t.same(await users(), ['eve', 'ann'], 'by the clock of the store alone')
@@ -103,10 +101,10 @@ export const blockConformance = suite((test) => {
   })
 
   test('of more blocks than a process keeps, each user is read alone', async (t, store) => {
-    for (let at = 0; at < MAX_WHOLE; at++) await block(store, `user ${at}`)
-    t.equal((await store.blocks('acme')).value.blocks?.length, MAX_WHOLE)
+    for (let at = 0; at < MAX_RESTRICTED; at++) await block(store, `user ${at}`)
+    t.equal((await store.restrictions('acme')).value.users?.length, MAX_RESTRICTED)
     await block(store, 'one more')
-    t.equal((await store.blocks('acme')).value.blocks, null)
+    t.equal((await store.restrictions('acme')).value.users, null)
     t.equal(await blocked(store, 'user 7'), true)
     t.equal(await blocked(store, 'one more'), true)
     t.equal(await blocked(store, 'alice'), false)

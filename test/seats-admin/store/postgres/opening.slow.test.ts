@@ -188,7 +188,7 @@ t.test('four processes of this version start while an instance of an older one w
   t.equal(head.seq, written + 2 * children.length, 'a change for each write')
   const block = () => store.createBlock(writer(), { user: 'eve', until: null, reason: null })
   t.match(await block(), { refused: 'unavailable', detail: /gw-old has an older version/ })
-  t.match((await store.userBlock('acme', 'eve')).value, { block: null })
+  t.match((await store.userRestriction('acme', 'eve')).value, { restriction: null })
   await store.registry?.leave('old')
   done(await block())
 })
