@@ -1,4 +1,4 @@
-/** The ends of sessions and of API keys, as parts of a write that has read and locked their rows. */
+/** The ends of sessions and of API keys, as parts of a write that has read their rows. */
 
 import type { ApiKey } from '../model/api-key.ts'
 import type { Change } from '../model/change.ts'

@@ -36,7 +36,7 @@ export function restrictionReads({ list, clock }: Dialect) {
       FROM counter c`,
     userRestriction: `SELECT c.seq, c.mark, ${clock} AS now, b.sub, b.until, u.at AS cutoff FROM counter c
       LEFT JOIN blocks b ON b.tenant = :tenant AND b.sub_digest = :sub_digest
-      LEFT JOIN cutoffs u ON u.tenant = :tenant AND u.digest = :digest`,
+      LEFT JOIN cutoffs u ON u.tenant = :tenant AND u.kind = 'user' AND u.digest = :digest`,
   }
 }
 

@@ -47,7 +47,7 @@ export function concernQueries(dialect: Dialect) {
   const { forUpdate } = dialect
   return {
     sessions: (condition: string) =>
-      `SELECT ${LISTED_COLUMNS} ${OPEN_SESSIONS} AND ${condition} AND id > :after ORDER BY id LIMIT :limit ${forUpdate}`,
+      `SELECT ${LISTED_COLUMNS} ${OPEN_SESSIONS} AND ${condition} AND id > :after ORDER BY id LIMIT :limit`,
     keys: (condition: string) =>
       `SELECT ${apiKeyColumns(dialect)} ${OPEN_KEYS} AND ${condition} AND k.id > :after ORDER BY k.id LIMIT :limit ${forUpdate}`,
     sessionCount: (condition: string) => `SELECT count(*) AS count ${OPEN_SESSIONS} AND ${condition}`,
@@ -62,7 +62,7 @@ export const revocationQueries = {
   /** The newest of a subject: the time never goes back. */
   cutoff: `INSERT INTO cutoffs (tenant, digest, kind, subject, at, revocation)
     VALUES (:tenant, :subject_digest, :kind, :subject, :revoked_since, :revocation)
-    ON CONFLICT (tenant, digest) DO UPDATE SET at = excluded.at, revocation = excluded.revocation
+    ON CONFLICT (tenant, kind, digest) DO UPDATE SET at = excluded.at, revocation = excluded.revocation
     WHERE cutoffs.at < excluded.at`,
 
   insert: `INSERT INTO revocations (tenant, id, seq, at, subject, subject_digest, record, answer)
@@ -74,7 +74,7 @@ export const revocationQueries = {
 }
 
 const COLUMNS = `r.id, r.tenant, r.seq, r.at, r.subject, r.record, r.answer,
-  (SELECT c.at FROM cutoffs c WHERE c.tenant = r.tenant AND c.digest = r.subject_digest) AS cutoff`
+  (SELECT c.at FROM cutoffs c WHERE c.tenant = r.tenant AND c.kind IN ('user', 'issuer', 'tenant') AND c.digest = r.subject_digest) AS cutoff`
 
 export function revocationReads(dialect: Dialect) {
   const page = (condition: string) =>

@@ -142,14 +142,13 @@ ALTER TABLE api_keys ADD COLUMN last_used_at ${integer};
     revocations: `
 CREATE TABLE cutoffs (
   tenant ${text} NOT NULL,
-  digest ${bytes} NOT NULL,
   kind ${text} NOT NULL,
+  digest ${bytes} NOT NULL,
   subject ${text} NOT NULL,
   at ${integer} NOT NULL,
   revocation ${text} NOT NULL,
-  PRIMARY KEY (tenant, digest)
+  PRIMARY KEY (tenant, kind, digest)
 )${byKey};
-CREATE INDEX cutoffs_of_kind ON cutoffs (tenant, kind, digest);
 CREATE TABLE revocations (
   tenant ${text} NOT NULL,
   id ${text} NOT NULL,

@@ -65,14 +65,37 @@ t.test('rows changed by SQL', async (t) => {
   t.match((await verify()).found, [/Seat "Eve" \(\w+\) is there without an entry/, /Clerk/, /ann/])
 })
 
+t.test('revocations, cutoffs and owners changed by SQL', async (t) => {
+  const { sql, verify, owned } = await audited(t)
+  const user = `subject = '{"user":"ann"}'`
+  const found = async () => (await verify()).found
+  sql(`UPDATE api_keys SET owner = NULL WHERE id = '${owned}'`)
+  t.match(await found(), [/row: API key "owned" \(\w+\) is not what entry 14 left/])
+  sql(
+    `UPDATE api_keys SET owner = '"ann"' WHERE id = '${owned}'; UPDATE cutoffs SET at = at - 1 WHERE ${user}`,
+  )
+  const cutoff = /row: revocation of "user:ann" \(\w+\) is there, and the cutoff that it left is not/
+  t.match(await found(), [cutoff], 'a token that was void would be accepted')
+  sql(`UPDATE cutoffs SET at = at + 1 WHERE ${user}`)
+  t.same(await found(), [])
+  sql(`UPDATE revocations SET record = replace(record, 'lost', 'moved')`)
+  t.match(await found(), [/row: revocation of "user:ann" \(\w+\) is not what entry 15 left/])
+  sql(
+    `UPDATE revocations SET record = replace(record, 'moved', 'lost'); DELETE FROM cutoffs WHERE kind = 'tenant'`,
+  )
+  t.match(await found(), [/row: revocation of "tenant" \(\w+\) is there, and the cutoff that it left is not/])
+  sql(`DELETE FROM revocations WHERE subject = '{"tenant":true}'`)
+  t.match(await found(), [/revocation of "tenant" \(\w+\) is gone, and entry 19 left it/])
+})
+
 t.test('a change by SQL, and a later one by Seatgate that hides it', async (t) => {
   const { sql, verify, store, desk, clerk } = await audited(t)
   sql(`UPDATE seats SET permissions = '["*"]' WHERE id IN ('${desk}', '${clerk}')`)
   await store.updateSeat(writer(), desk, { permissions: ['a:b'] })
   await store.deleteSeat(writer(), clerk)
   const found = [
-    `before: entry 12 does not begin where entry 7 left Seat "Front desk" (${desk})`,
-    `before: entry 13 does not begin where entry 3 left Seat "Clerk" (${clerk})`,
+    `before: entry 20 does not begin where entry 7 left Seat "Front desk" (${desk})`,
+    `before: entry 21 does not begin where entry 3 left Seat "Clerk" (${clerk})`,
   ]
   t.same(await verify(), { code: 3, found })
   t.same(await verify('--no-rows'), { code: 3, found }, 'entries are compared all the same')

@@ -3,6 +3,8 @@
 import { AuditStates, type Store } from '../../../seats-admin/index.ts'
 import { compareRows } from '../../../src/cli/audit/audit-verify.ts'
 import { block, done, key, seat, signedIn, suite, writer } from './conformance.ts'
+import { revoke } from './revocation-conformance.ts'
+import { browserSession } from './session-records.ts'
 
 export const auditStatesConformance = suite((test) => {
   for (const late of [false, true])
@@ -16,6 +18,22 @@ export const auditStatesConformance = suite((test) => {
       await compareRows(store, 'acme', states, String(rows.at(-1)?.id))
       t.same([states.findings, states.count], [[], 0])
     })
+
+  test('an entry of an older version, which has no owner', async (t, store) => {
+    const { owned } = await audited(store)
+    const states = new AuditStates()
+    const { rows, start } = await store.audit.chain('acme', '', 100)
+    const withoutOwner = (text: unknown) => String(text).replace('"owner":"ann",', '')
+    const older = rows.map((row) =>
+      row['action'] === 'api_key.revoke' && row['target_id'] === owned
+        ? { ...row, before: withoutOwner(row['before']), after: withoutOwner(row['after']) }
+        : row,
+    )
+    t.notSame(older, rows)
+    states.read(older, start)
+    await compareRows(store, 'acme', states, String(rows.at(-1)?.id))
+    t.same(states.findings, [])
+  })
 })
 
 /** Some of each change. */
@@ -31,5 +49,21 @@ export async function audited(store: Store) {
   await block(store, 'ann', null, { reason: 'left' })
   await block(store, 'eve', 1)
   await block(store, 'eve', null, { reason: 'again' })
-  return { desk, clerk, gone, key: ci }
+  const owned = await store.createApiKey(writer(), {
+    name: 'owned',
+    seats: [],
+    expiresAt: null,
+    owner: 'ann',
+  })
+  await store.sessions.create(browserSession({ user: 'ann' }))
+  await revoke(store, { user: 'ann' }, { reason: 'lost' })
+  const other = await store.createApiKey(writer(), {
+    name: 'other',
+    seats: [],
+    expiresAt: null,
+    owner: 'a\0',
+  })
+  await revoke(store, { api_key: done(other).value.id })
+  await revoke(store, { tenant: true })
+  return { desk, clerk, gone, key: ci, owned: done(owned).value.id }
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../../../seats-admin/index.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
 import { done, writer } from '../conformance.ts'
-import { inputOf, revoke } from '../revocation-conformance.ts'
+import { inputOf, many, revoke } from '../revocation-conformance.ts'
 import { browserSession, family, hash, NOW, proofOf, provider, RENEWAL } from '../session-records.ts'
 import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
@@ -35,7 +35,7 @@ async function started(t: Test) {
   }
 }
 
-/** Another transaction locks the API key, at which a revocation of its owner then waits: the sessions are locked by then. */
+/** Another transaction locks the API key, at which a revocation of its owner then waits. */
 async function heldBefore(t: Test, { store, url }: { store: Store; url: string }, user: string) {
   const key = { name: 'k', seats: [], expiresAt: null, owner: user }
   const { id } = done(await store.createApiKey(writer(), key)).value
@@ -89,11 +89,10 @@ t.test('a sign-in during a revocation waits, and passes', async (t) => {
 t.test('calls on a session during its revocation find it revoked', async (t) => {
   const world = await started(t)
   const { sessions } = world.other
-  const [program, second, browser] = [
-    family({ user: 'eve' }),
-    family({ user: 'eve' }),
-    browserSession({ user: 'eve' }),
-  ]
+  // The first of many: they have ended as the others are read.
+  const first = (at: number) => ({ user: 'eve', id: `-${at}`.padEnd(22, '-') })
+  const [program, second, browser] = [family(first(1)), family(first(2)), browserSession(first(3))]
+  await many(world.store, 250, 'eve')
   for (const each of [program, second, browser]) await sessions.create(each)
   const release = await heldBefore(t, world, 'eve')
   const revocation = revoke(world.store, { user: 'eve' })
@@ -109,7 +108,7 @@ t.test('calls on a session during its revocation find it revoked', async (t) => 
   ]
   await world.waiting(4, 'the claim or the renewal')
   await release()
-  t.same((await revocation).value.ended, { sessions: 3, apiKeys: 1 })
+  t.same((await revocation).value.ended, { sessions: 253, apiKeys: 1 })
   t.same(await Promise.all(calls), ['revoked', false])
   t.same(await Promise.all(others), [null, null])
   for (const { id } of [program, second, browser])
