@@ -4,10 +4,15 @@ import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
 import { ADMIN, BEGINNING, done, signedIn, writer } from '../conformance.ts'
+import { inputOf } from '../revocation-conformance.ts'
+import { browserSession } from '../session-records.ts'
 import { emptyDatabase, open } from './support.ts'
 
 const settings = ['synchronous_commit = off', `log_statement = 'all'`, `log_line_prefix = '%d '`]
 const server = await startPostgres(t, { settings, fsync: false })
+
+/** Without a hash of its tables, an instance would be of a version without blocks. */
+const SHOWN = { config: 'c', url: null }
 
 let marks = 0
 
@@ -25,24 +30,35 @@ t.test('the number of statements of each call', async (t) => {
   const as = writer()
   const make = () => store.createApiKey(as, { name: 'k', seats: ['A'], expiresAt: null })
   const key = done(await make()).value
+  const session = browserSession()
+  await store.sessions.create(session)
   const page = { limit: 10, after: null, scope: ADMIN }
   await store.registry?.register('a', 'a')
   let beat = 0
   // Registering opens the feed's connection in the background; its statements would be counted as another call's.
-  await store.registry?.follow('a', ++beat, BEGINNING, 0)
+  await store.registry?.follow('a', ++beat, BEGINNING, 0, SHOWN)
   const calls: Record<string, [statements: number, call: () => Promise<unknown> | undefined]> = {
     spacesByName: [1, () => store.spacesByName('acme', 'A')],
     seatByName: [1, () => store.seatByName('acme', 'A')],
     seatById: [1, () => store.seatById('acme', id)],
     apiKeyById: [1, () => store.apiKeyById('acme', key.id)],
     changesSince: [1, () => store.changesSince(BEGINNING)],
-    follow: [1, () => store.registry?.follow('a', ++beat, BEGINNING, 0)],
+    follow: [1, () => store.registry?.follow('a', ++beat, BEGINNING, 0, SHOWN)],
     instances: [1, () => store.registry?.instances()],
     readSeat: [1, () => store.readSeat('acme', id, ADMIN)],
     listSeats: [1, () => store.listSeats('acme', page)],
     listApiKeys: [1, () => store.listApiKeys('acme', page)],
     updateSeat: [4, () => store.updateSeat(as, id, { permissions: ['a:b'] })],
     createApiKey: [4, make],
+    restrictions: [1, () => store.restrictions('acme')],
+    userRestriction: [1, () => store.userRestriction('acme', 'ann')],
+    createSession: [1, () => store.sessions.create(browserSession())],
+    endSession: [4, () => store.endSession(as, session.id)],
+    revokeApiKey: [5, () => store.revokeApiKey(as, key.id)],
+    createBlock: [6, () => store.createBlock(as, { user: 'eve', until: null, reason: null })],
+    'revoke of a user': [6, () => store.revoke(as, inputOf({ user: 'ann' }))],
+    'revoke of a user, with a block': [9, () => store.revoke(as, inputOf({ user: 'ann' }, { what: 'all' }))],
+    countRevocation: [7, () => store.countRevocation(as, inputOf({ user: 'ann' }))],
     'a sign-in like the last one': [1, () => store.recordSignIn('acme', signedIn('ann'), [])],
   }
   for (const [name, [, call]] of Object.entries(calls)) {
