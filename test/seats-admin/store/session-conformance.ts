@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 import type { Store, StoredSession } from '../../../seats-admin/index.ts'
 import { sessionEnds } from './session-ends.ts'
 import { sessionInstances } from './session-instances.ts'
+import { sessionRevocations } from './session-revocations.ts'
 import { browserSession, bytes, family, hash, NOW, RENEWAL, same, sessionTest } from './session-records.ts'
 import type { SessionCalls } from './session-records.ts'
 
@@ -207,4 +208,5 @@ export function sessionConformance(t: Test, open: (t: Test) => Promise<readonly 
 
   sessionEnds(test)
   sessionInstances(test)
+  sessionRevocations(test)
 }

@@ -16,6 +16,7 @@ import { reservePort } from '../../../support/servers/ports.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { ADMIN, done, writer } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
+import { rowsOf, storeBefore, upgraded } from '../revocation-upgrade.ts'
 import { allUsers } from '../user-conformance.ts'
 
 const server = await startPostgres(t, { fsync: false })
@@ -142,6 +143,25 @@ t.test(
     ])
   },
 )
+
+t.test('a store from before revocations, with an instance of that version', async (t) => {
+  const url = await emptyDatabase(server)
+  const step = MIGRATIONS.findIndex((each) => each.includes('CREATE TABLE cutoffs'))
+  const older = await connect(t, url)
+  await migrate(older, MIGRATIONS.slice(0, step))
+  const bytes = (hex: string) => `'\\x${hex}'`
+  await older.run(storeBefore(bytes))
+  const store = await open(t, { url })
+  await upgraded(t, store, async () => void (await older.run(rowsOf('C', bytes))))
+  await store.registry?.register('new', 'new')
+  await older.run(
+    `INSERT INTO instances (id, name, beat, applied, config, seen_at) VALUES ('old', 'old', 1, 0, 'c', now())`,
+  )
+  t.match(await store.registry?.instances(), [
+    { id: 'new', understands: ['seat'] },
+    { id: 'old', understands: null },
+  ])
+})
 
 /** A change of a Seat as versions before the audit wrote it. Each sets the Seat's permissions to its number. */
 function oldWrite(number: number): string {

@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../../../seats-admin/index.ts'
 import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/sqlite-migrations.ts'
 import { ADMIN, BEGINNING } from '../conformance.ts'
 import { grantOf } from '../grant-conformance.ts'
+import { storeBefore, upgraded } from '../revocation-upgrade.ts'
 import { allUsers } from '../user-conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
@@ -130,6 +131,17 @@ t.test('the API keys of a store from before their use was recorded', async (t) =
   t.match(await store.readApiKey('acme', 'k', ADMIN), { name: 'ci', lastUsedAt: null })
   await store.recordKeyUse([{ tenant: 'acme', id: 'k', at: 5 }])
   t.match(await store.readApiKey('acme', 'k', ADMIN), { name: 'ci', lastUsedAt: 5 })
+})
+
+t.test('a store from before revocations', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const database = new DatabaseSync(path)
+  mark(database)
+  const step = MIGRATIONS.findIndex((each) => each.includes('CREATE TABLE cutoffs'))
+  migrate(database, MIGRATIONS.slice(0, step))
+  database.exec(`PRAGMA journal_mode = WAL; ${storeBefore((hex) => `x'${hex}'`)}`)
+  database.close()
+  await upgraded(t, await open(t, { path }), null)
 })
 
 t.test('a failed migration leaves the store unchanged', async (t) => {
