@@ -30,12 +30,12 @@ import {
 import {
   type AppliedReceipt,
   MAX_NAMED,
+  REVOCATION_PATIENCE,
   type RevocationInput,
   type RevocationReceipt,
   type RevocationStore,
 } from './revocation-store.ts'
 import { apiKey, type Dialect, integer, type Row, text } from './rows.ts'
-import { PATIENCE } from './seats-file-rules.ts'
 import { listedSession } from './session-queries.ts'
 import { replaceUnstorable, storableOrEmpty } from './storable-text.ts'
 import type { Values } from './statements.ts'
@@ -64,7 +64,7 @@ export function revocationWriter({ dialect, unnumbered, write }: Database) {
         const committed = await transaction.commitEffect(result.effect)
         return { ...committed, keyAdministers: false, value: result.value }
       }
-      return write(author, revoke, 'tenant' in input.subject ? PATIENCE : 1)
+      return write(author, revoke, 'tenant' in input.subject ? REVOCATION_PATIENCE : 1)
     },
 
     countRevocation: (author, input) =>
@@ -109,7 +109,7 @@ export function revocationWriter({ dialect, unnumbered, write }: Database) {
         if (changes.length === 0) return { ...transaction.unchanged, value }
         return { ...(await transaction.commit([], changes, {})), value }
       }
-      return write(author, apply, PATIENCE)
+      return write(author, apply, REVOCATION_PATIENCE)
     },
   } satisfies Partial<RevocationStore>
 }

@@ -1,5 +1,7 @@
 /** Messages between the main thread and the store's threads. */
 
+import { REVOCATION_PATIENCE } from '../revocation-store.ts'
+import { PATIENCE } from '../seats-file-rules.ts'
 import type { StoreMethods } from '../store-methods.ts'
 import type { StoreFault } from '../store.ts'
 import type { StoreFiles } from './file.ts'
@@ -75,12 +77,12 @@ type MethodsByName = Omit<StoreMethods, 'sessions' | 'audit'> & {
 export type MethodName = keyof MethodsByName
 export type Method<M extends MethodName> = MethodsByName[M]
 
-/** Calls with long lists, which are sent packed. They may take longer than others. */
-export const LONG_CALLS: ReadonlySet<string> = new Set<MethodName>([
-  'planSeats',
-  'applySeats',
-  'revoke',
-  'applyReceipts',
+/** Calls with long lists, which are sent packed. They may take longer than others, by these factors. */
+export const LONG_CALLS: ReadonlyMap<string, number> = new Map<MethodName, number>([
+  ['planSeats', PATIENCE],
+  ['applySeats', PATIENCE],
+  ['revoke', REVOCATION_PATIENCE],
+  ['applyReceipts', REVOCATION_PATIENCE],
 ])
 
 /**

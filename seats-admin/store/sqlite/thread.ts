@@ -3,7 +3,6 @@
 import { Worker } from 'node:worker_threads'
 import { monotonic } from '../monotonic.ts'
 import type { Health, Work } from '../health.ts'
-import { PATIENCE } from '../seats-file-rules.ts'
 import { StoreUnavailable } from '../store.ts'
 import { CLOSED, codeIn, MAX_WAITING, messageOf, notWithin, overloaded } from '../unavailable.ts'
 import {
@@ -89,16 +88,17 @@ export class Thread {
 
   /** A method of the store in this thread. */
   method<M extends MethodName>(name: M): Method<M> {
-    const isLong = LONG_CALLS.has(name)
+    const patience = LONG_CALLS.get(name)
     const send = (args: readonly unknown[]) =>
-      this.#send(name, args, this.#timeout, () => this.#owner.gate(), isLong ? PATIENCE : 1)
+      this.#send(name, args, this.#timeout, () => this.#owner.gate(), patience)
     const observed = async (args: readonly unknown[]) => {
       const { health } = this.#owner
       return (await health.observe(WORK[this.#role], () => send(args), hasStored)).value
     }
     const observedPacked = async (args: readonly unknown[]) =>
       unpack(await observed(await Promise.all(args.map(pack))))
-    const call = (...args: readonly unknown[]) => (isLong ? observedPacked(args) : observed(args))
+    const call = (...args: readonly unknown[]) =>
+      patience === undefined ? observed(args) : observedPacked(args)
     return call as Method<M>
   }
 

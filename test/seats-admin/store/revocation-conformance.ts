@@ -288,6 +288,21 @@ export const revocationConformance = suite((test) => {
     t.equal(entries.length, 2 * MAX_NAMED + 1, 'an entry for each')
   })
 
+  test('more API keys than end at once', async (t, store) => {
+    const ids: string[] = []
+    for (let at = 0; at < 120; at++) ids.push((await owned(store, 'eve')).id)
+    const made = await revoke(store, { user: 'eve' })
+    t.same([made.value.ended.apiKeys, made.changes.length], [120, 121])
+    t.same(column(made.changes.slice(1), 'key'), ids)
+    const { data } = await store.listApiKeys('acme', { limit: 200, after: null, scope: ADMIN })
+    t.ok(data.every(({ revokedAt }) => revokedAt === made.value.at))
+    const entries = (await soundChain(t, store)).filter(({ action }) => action === 'api_key.revoke')
+    t.same(
+      entries.map(({ target }) => target.id),
+      ids,
+    )
+  })
+
   test('a dry run: the counts, and a notice that changes nothing', async (t, store) => {
     const session = browserSession({ user: 'eve' })
     for (const each of [session, family({ user: 'eve' }), family()]) await store.sessions.create(each)
