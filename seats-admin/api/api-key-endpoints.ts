@@ -14,7 +14,7 @@ import {
   writerOf,
 } from './admin-endpoint.ts'
 import { parseDateTime } from './date-time.ts'
-import { ID, PAGE, pageOf } from './parameters.ts'
+import { ID, PAGE, pageOf, someText, SUB } from './parameters.ts'
 import { checker } from './validate-body.ts'
 import { apiKey, createdApiKey, listing } from './views.ts'
 import { warned } from './warnings.ts'
@@ -36,10 +36,21 @@ const apiKeySchema = strictObject(
         examples: ['2099-01-01T00:00:00Z'],
       }),
     ),
+    owner: orNull(
+      text(
+        'The `sub` of the user who owns the key: it is refused while the user is blocked, and a revocation of the user revokes it. If it is absent or null, the key has no owner.',
+        SUB,
+      ),
+    ),
   },
 )
 
 export const apiKeyBody = checker(apiKeySchema)
+
+const LIST = {
+  ...PAGE,
+  owner: someText('The `sub` of an owner; by default, all keys.', 'must be the sub of a user'),
+}
 
 const params = { id: text('The id of the API key.', ID) }
 const apiKeys = listing(apiKey)
@@ -81,11 +92,12 @@ function listApiKeys(deps: AdminDeps): AdminEndpoint {
     operation: 'listApiKeys',
     summary: 'Lists the API keys that the caller may see, including revoked ones.',
     details: 'In order of creation, without the text of the keys.',
-    query: PAGE,
+    query: LIST,
     answers: { 200: apiKeys.schema },
     codes: [],
     async handle({ query, caller: { tenant, scope } }) {
-      const page = await deps.store.listApiKeys(tenant, { ...pageOf(query), scope })
+      const { owner } = query
+      const page = await deps.store.listApiKeys(tenant, { ...pageOf(query), owner, scope })
       return { status: 200, body: apiKeys(page) }
     },
   })
@@ -131,10 +143,10 @@ function revokeApiKey(deps: AdminDeps): AdminEndpoint {
 
 /** @param now ms since the epoch; `expires_at` must be later */
 export function apiKeyInput(body: ValueOf<typeof apiKeySchema>, now: number): ApiKeyInput | AdminRefusal {
-  const { name, seats, expires_at = null } = body
+  const { name, seats, expires_at = null, owner = null } = body
   const expiresAt = expires_at === null ? null : parseDateTime(expires_at)
   if (expiresAt !== null && expiresAt <= now) {
     return inputInvalid([{ path: '/expires_at', message: 'must be in the future' }])
   }
-  return { name, seats, expiresAt }
+  return { name, seats, expiresAt, owner }
 }

@@ -18,23 +18,13 @@ import {
   respondToWrite,
   writerOf,
 } from './admin-endpoint.ts'
-import { ID, PAGE, pageOf } from './parameters.ts'
+import { ID, PAGE, pageOf, SUB } from './parameters.ts'
 import { checker } from './validate-body.ts'
 import { block, createdBlock, listing } from './views.ts'
 import { warned } from './warnings.ts'
 
-/** The characters of a token: whatever a token names can be blocked. */
-const MAX_USER = 16 * 1024
-
 const blockSchema = strictObject(
-  {
-    user: text('The `sub` of the user.', {
-      minLength: 1,
-      maxLength: MAX_USER,
-      format: 'well-formed',
-      examples: ['alice'],
-    }),
-  },
+  { user: text('The `sub` of the user.', SUB) },
   {
     until: orNull(
       text('When the block ends. If it is absent or null, the block lasts until it is deleted.', {

@@ -37,6 +37,17 @@ function wholeNumber(
 
 export const ID: JsonSchema = { pattern: ULID.source, examples: ['01KAJ0Z1V5Q8T2C0W7M3E9R4XD'] }
 
+/** The characters of a token: whatever a token names can be written. */
+const MAX_SUB = 16 * 1024
+
+/** The `sub` of a user in a body. */
+export const SUB: JsonSchema = {
+  minLength: 1,
+  maxLength: MAX_SUB,
+  format: 'well-formed',
+  examples: ['alice'],
+}
+
 /** @param what completes "must be the id of" */
 export function idOf(what: string, description: string): Parameter {
   return { schema: text(description, ID), accepts: isUlid, otherwise: `must be the id of ${what}` }

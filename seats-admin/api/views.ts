@@ -113,9 +113,11 @@ export const apiKey = view(
   shownApiKey,
 )
 
+/** With the `sub` of the owner as tokens have it. */
 function shownApiKey(key: ApiKey) {
   return {
     ...apiKeyForm(key),
+    ...(key.owner === null ? {} : { owner: key.owner }),
     ...(key.lastUsedAt === null ? {} : { last_used_at: timeText(key.lastUsedAt) }),
   }
 }

@@ -55,6 +55,52 @@ t.test('expiry', async (t) => {
   }
 })
 
+t.test('the owner: in answers, lists and the audit, and as a filter', async (t) => {
+  const api = await startApi(t)
+  const make = (name: string, more: object = {}) =>
+    api.body(`POST ${KEYS}`, { body: { name, seats: [], ...more } })
+  const owners = ['alice', 'auth0|alice', 'alice ', 'ünï\u2028&=', '"', 'a\0b', 'x'.repeat(16 * 1024)]
+  for (const owner of owners) {
+    const { key: _, warnings: _warnings, ...made } = await make('k', { owner })
+    t.equal(made.owner, owner)
+    t.strictSame(await api.body(`GET ${KEY}`, { id: made.id }), made)
+    const { data } = await api.body(`GET ${KEYS}`, { query: `owner=${encodeURIComponent(owner)}` })
+    t.strictSame(data, [made], encodeURIComponent(owner).slice(0, 40))
+    const [entry] = (await api.body('GET /v1/audit', { query: `target=${made.id}` })).data
+    t.match(entry, { action: 'api_key.create', after: { owner: owner.replace('\0', '\ufffd') } })
+  }
+  for (const none of [{}, { owner: null }]) t.notOk('owner' in (await make('none', none)))
+  t.equal((await api.body(`GET ${KEYS}`)).count, owners.length + 2)
+  t.same((await api.body(`GET ${KEYS}`, { query: 'owner=nobody' })).data, [])
+  for (const at of [1, 2, 3]) await make(`of bob ${at}`, { owner: 'bob' })
+  const first = await api.body(`GET ${KEYS}`, { query: 'owner=bob&limit=2' })
+  t.equal(first.has_more, true)
+  const rest = await api.body(`GET ${KEYS}`, { query: `owner=bob&after=${first.data[1].id}` })
+  t.match(rest, { data: [{ name: 'of bob 3' }], has_more: false, count: 1 })
+  const { id } = first.data[0]
+  await api.call(`DELETE ${KEY}`, { id })
+  t.match(await api.body(`GET ${KEYS}`, { query: 'owner=bob&limit=1' }), {
+    data: [{ id, owner: 'bob', revoked_at: START }],
+  })
+  for (const owner of ['', 7, ['a'], '\ud800', 'x'.repeat(16 * 1024 + 1)]) {
+    const { refused } = await api.call(`POST ${KEYS}`, { body: { name: 'k', seats: [], owner } })
+    t.match(refused, { refused: 'input_invalid', faults: [{ path: '/owner' }] })
+  }
+  for (const query of ['owner=', 'owner=a&owner=a'])
+    t.equal((await api.call(`GET ${KEYS}`, { query })).refused?.refused, 'input_invalid', query)
+})
+
+t.test('outside the admin space: keys of the space alone, whoever owns them', async (t) => {
+  const api = await startApi(t)
+  for (const name of ['one', 'two']) {
+    await api.body(`POST ${SEATS}`, { body: { name, spaces: [name], permissions: [] } })
+    await api.body(`POST ${KEYS}`, { body: { name, seats: [name], owner: 'alice' } })
+  }
+  const { data } = await api.body(`GET ${KEYS}`, { query: 'owner=alice', scope: inSpace('one', '*') })
+  t.match(data, [{ name: 'one', owner: 'alice' }])
+  t.equal(data.length, 1)
+})
+
 t.test('a key can only have existing Seats', async (t) => {
   const api = await startApi(t)
   for (const [name, space] of [

@@ -33,10 +33,11 @@ t.test('valid input is unchanged', async (t) => {
   for (const patch of [{}, { name: 'B' }, { spaces: [] }, { permissions: ['*', 'a:b'] }]) {
     t.strictSame(seatPatchBody(patch), patch)
   }
-  t.strictSame(readApiKeyInput(KEY, 0), { ...KEY, expiresAt: null })
+  t.strictSame(readApiKeyInput(KEY, 0), { ...KEY, expiresAt: null, owner: null })
   t.strictSame(readApiKeyInput({ ...KEY, expires_at: '1970-01-01T00:00:01Z' }, 0), {
     ...KEY,
     expiresAt: 1000,
+    owner: null,
   })
 })
 
