@@ -122,6 +122,13 @@ const UNSERVED: EndpointParts = {
   explaining: unserved,
   asked: unserved,
   announce: async () => {},
+  revoking: {
+    revoke: unserved,
+    issuers: unserved,
+    unreached: unserved,
+    sign: null,
+    answered: unserved,
+  },
   activity: { routeUses: unserved, decisions: unserved, watch: unserved },
   now: Date.now,
   seatBytes: 0,

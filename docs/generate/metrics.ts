@@ -43,6 +43,7 @@ export const LABELS: Readonly<Record<string, readonly string[]>> = {
   seatgate_config_changes_total: ['kind'],
   seatgate_shadow_decisions_total: ['result'],
   seatgate_write_answered_seconds: ['by'],
+  seatgate_revocations_total: ['state'],
 }
 
 /** @param exposition in the Prometheus text format */

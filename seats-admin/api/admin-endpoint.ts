@@ -10,9 +10,11 @@ import type { RestrictionReader } from '../model/readings.ts'
 import { type AdminCode, type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { AuditStore } from '../store/audit-store.ts'
+import type { RevocationStore } from '../store/revocation-store.ts'
 import type { Actor, AdminStore, Writer, Written } from '../store/store.ts'
 import { published } from './formats.ts'
 import { type Parameters, readParameters, type Values } from './parameters.ts'
+import type { Revoking } from './revoking.ts'
 import type { Checker } from './validate-body.ts'
 
 export interface AdminEndpoint extends EndpointDescription<AdminCode> {
@@ -149,9 +151,13 @@ export interface AskedPermissions {
 }
 
 export interface AdminDeps {
-  readonly store: AdminStore & RestrictionReader & ChangeReader & { readonly audit: Pick<AuditStore, 'list'> }
+  readonly store: AdminStore &
+    RevocationStore &
+    RestrictionReader &
+    ChangeReader & { readonly audit: Pick<AuditStore, 'list'> }
   /** Resolves when no instance decides by the old state. Awaited before the response to a write. */
   readonly announce: (committed: Committed) => Promise<void>
+  readonly revoking: Revoking
   /** ms since the epoch */
   readonly now: () => number
   /** Limit of a Seat's size in bytes; see `seatSize`. */

@@ -66,7 +66,11 @@ const target = named(
   object({
     kind: oneOf(TARGET_KINDS, 'The kind of target.'),
     id: text('Its id.'),
-    name: orNull(text('The name of the Seat or API key; for a block or session, the `sub` of the user.')),
+    name: orNull(
+      text(
+        'The name of the Seat or API key; for a block or session, the `sub` of the user; for a revocation, its subject.',
+      ),
+    ),
   }),
 )
 
@@ -105,7 +109,8 @@ export function auditEndpoints(deps: AdminDeps): AdminEndpoint[] {
       path: '/v1/audit',
       permission: 'audit:list',
       operation: 'listAudit',
-      summary: 'Lists the changes to Seats, API keys, blocks and sessions that the caller may see.',
+      summary:
+        'Lists the changes to Seats, API keys, blocks and sessions, and the revocations, that the caller may see.',
       details: 'Newest entries first. Each entry was written in the transaction of its change.',
       query: PARAMETERS,
       answers: { 200: auditPage },

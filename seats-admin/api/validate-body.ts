@@ -67,6 +67,8 @@ function faultOf({ keyword, instancePath, params, message }: ErrorObject): Admin
   }
   if (keyword === 'type')
     return { path: instancePath, message: `must be ${[params.type].flat().join(' or ')}` }
+  if (keyword === 'enum')
+    return { path: instancePath, message: `must be ${params.allowedValues.join(' or ')}` }
   const otherwise =
     keyword === 'format' ? formatOf(params.format)?.otherwise : (sizeFault(keyword, params) ?? message)
   return { path: instancePath, message: otherwise ?? 'is not valid' }
@@ -80,9 +82,11 @@ const UNITS: Readonly<Record<string, string>> = {
 
 /** Undefined: the keyword bounds no size. */
 function sizeFault(keyword: string, { limit }: ErrorObject['params']): string | undefined {
-  if (keyword === 'minLength' && limit === 1) return 'must not be empty'
+  if (limit === 1 && (keyword === 'minLength' || keyword === 'minProperties')) return 'must not be empty'
   const unit = Object.hasOwn(UNITS, keyword) ? UNITS[keyword] : undefined
-  return unit === undefined ? undefined : `must have at most ${limit} ${unit}`
+  return unit === undefined
+    ? undefined
+    : `must have at most ${limit} ${limit === 1 ? unit.slice(0, -1) : unit}`
 }
 
 /** ajv's `uniqueItems` takes quadratic time, or uses an object whose inherited members count as items. */

@@ -20,6 +20,9 @@ export interface Answers {
   'POST /v1/blocks': CreatedBlock
   'GET /v1/blocks': { data: Block[]; has_more: boolean; count: number }
   [operation: `DELETE /v1/blocks/${string}`]: null
+  'POST /v1/revocations': CreatedRevocation
+  'GET /v1/revocations': { data: Revocation[]; has_more: boolean; count: number }
+  [operation: `GET /v1/revocations/${string}`]: Revocation
   'GET /v1/audit': { data: AuditEntry[]; has_more: boolean }
   'GET /v1/access/who-can': { method: string | null; path: string | null; route: string | null; permission: string | null; tenant: string; space: string | null; seats: GrantingSeat[]; api_keys: GrantedApiKey[]; users: GrantedUser[]; has_more: boolean; host?: string }
   'GET /v1/access/can': { data: AccessRow[]; has_more: boolean }
@@ -61,6 +64,8 @@ export interface CreatedApiKey { id: string; name: string; seats: string[]; crea
 
 export interface CreatedBlock { id: string; user: string; created_by: string; created_at: string; until?: string; reason?: string; warnings?: Warning[] }
 
+export interface CreatedRevocation { id: string | null; seq: number | null; at: string; subject: RevocationSubject; what: 'existing' | 'all'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended' | null; ms: number | null; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[]; warnings?: Warning[] }
+
 export interface CreatedSeat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; warnings?: Warning[] }
 
 export interface Decision { id: string; at: string; code: string; method: string; path: string; route: string | null; permission: string | null; space: string | null; user: string | null; seats: string[]; request_id: string }
@@ -84,6 +89,10 @@ export interface ListedRoute { method: string; path: string; permission: string;
 export interface ListedSeat { id: string; name: string; spaces: string[]; permissions: string[]; member_count: number; created_at: string }
 
 export interface PlannedChange { action: 'create' | 'update' | 'delete'; name: string; spaces_added: string[]; spaces_removed: string[]; permissions_added: string[]; permissions_removed: string[]; users: number; api_keys: { count: number; names: string[] }; routes_gained: { count: number; routes: string[] }; routes_lost: { count: number; routes: string[] }; was?: string; id?: string }
+
+export interface Revocation { id: string; seq: number; at: string; subject: RevocationSubject; what: 'existing' | 'all'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended'; ms: number; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[] }
+
+export interface RevocationSubject { user?: string; api_key?: string; session?: string; issuer?: string; tenant?: boolean }
 
 export interface Seat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; updated_at: string; updated_by?: string }
 

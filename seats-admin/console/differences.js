@@ -95,7 +95,7 @@ const ACTIONS = {
   'block.create': 'blocked the user',
   'block.delete': 'ended the block of the user',
   'session.end': 'ended the session of the user',
-  'revocation.create': 'revoked what was issued to',
+  'revocation.create': 'revoked',
   bootstrap: 'bootstrapped the tenant with',
 }
 

@@ -10,6 +10,7 @@ export type AdminCode =
   | 'block_not_found'
   | 'user_not_found'
   | 'session_not_found'
+  | 'revocation_not_found'
   | 'seat_name_taken'
   | 'grant_exceeds_own'
   | 'permission_denied'
@@ -53,6 +54,10 @@ export const userNotFound: AdminRefusal = {
 export const sessionNotFound: AdminRefusal = {
   refused: 'session_not_found',
   detail: 'The session does not exist.',
+}
+export const revocationNotFound: AdminRefusal = {
+  refused: 'revocation_not_found',
+  detail: 'The revocation does not exist.',
 }
 export const seatNameTaken: AdminRefusal = {
   refused: 'seat_name_taken',

@@ -36,6 +36,7 @@ export const errors = {
   user_not_found: { status: 404, title: 'No such user' },
   block_not_found: { status: 404, title: 'No such block' },
   session_not_found: { status: 404, title: 'No such session' },
+  revocation_not_found: { status: 404, title: 'No such revocation' },
   method_not_allowed: { status: 405, title: 'The path does not allow this method' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
   seat_name_taken: { status: 409, title: 'Another Seat has this name' },

@@ -33,6 +33,7 @@ import { ShadowEngine } from '../decision/shadow.ts'
 import { ProcessActivity } from '../telemetry/process-activity.ts'
 import type { DecidingTables, MakeEndpoints } from './endpoint-deps.ts'
 import type { OtherIssuers } from './other-issuers.ts'
+import { type RevocationCounts, revocationDeps } from './revocation-deps.ts'
 import type { SignIn, SignInOptions, SignInPorts } from './sign-in.ts'
 
 /** The divisor of the bounds of live caches that gives those of candidate tables. */
@@ -82,6 +83,7 @@ export class DecisionPoint {
   readonly history = new History()
   /** The input of the re-evaluation of open exchanges. */
   readonly changes = new Changes()
+  readonly revocations: RevocationCounts = { closed: 0, partial: 0 }
   /** The activity of this process. */
   readonly activity = new ProcessActivity()
   readonly #gathered: Activity
@@ -251,6 +253,7 @@ export class DecisionPoint {
       store: this.store,
       now: Date.now,
       announce: (committed) => this.#options.coherence.announce(committed),
+      revoking: revocationDeps(config, this.#options.coherence, this.revocations, compiled),
       fleet: this.#options.fleet,
       seatBytes: config.limits.seatBytes,
       activity: this.#gathered,

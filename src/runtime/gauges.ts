@@ -80,10 +80,16 @@ export function addDataPlaneGauges(
   metrics: Metrics,
   { decisionPoint, rateLimiter, log, connectionMemory }: DataPlaneGauges,
 ): void {
-  const { lease, memory, lookups } = decisionPoint
+  const { lease, memory, lookups, revocations } = decisionPoint
   metrics.addCaches(lookups)
   metrics.addDecisionsAgain(() => memory.received.repeated)
   metrics.addRateLimits(rateLimiter)
+  metrics.read(
+    'counter',
+    'seatgate_revocations_total',
+    'Answers to revocations, by state: closed, or partial, where an instance did not say that it cut what was open.',
+    () => Object.entries(revocations).map(([state, value]) => ({ labels: { state }, value })),
+  )
   metrics.gauge(
     'seatgate_lease_live',
     '1 while the lease permits decisions from memory.',

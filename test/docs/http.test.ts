@@ -1,6 +1,7 @@
 /** The HTTP messages of the manual, sent to a gateway: the responses are those that it shows. */
 
 import t from 'tap'
+import { keyFile } from '../identity/support.ts'
 import { startWorld } from '../support/world.ts'
 import { exchangesOf } from './messages.ts'
 import { pages, placeOf } from './pages.ts'
@@ -9,7 +10,7 @@ import { differences, formDifferences, pairs } from './same.ts'
 /** With tests of their own: they need a provider, and a decision listener. */
 const ELSEWHERE = new Set(['docs/sign-in.md', 'docs/authzen.md'])
 /** Whose response tells what happened lately: it has the form that is shown, with other values. */
-const OF_NOW = /^\/v1\/(?:fleet|decisions|routes)\b/
+const OF_NOW = /^\/v1\/(?:fleet|decisions|routes|revocations)\b/
 /** Pages whose caller holds a Seat already. */
 const WITH_SEAT = new Set(['README.md', 'docs/errors.md'])
 
@@ -17,7 +18,7 @@ for (const page of pages.filter((each) => !ELSEWHERE.has(each))) {
   const exchanges = exchangesOf(page)
   if (exchanges.length === 0) continue
   t.test(page, async (t) => {
-    const world = await startWorld(t)
+    const world = await startWorld(t, { top: [`identity: { keys: [${keyFile(t)}] }`] })
     if (WITH_SEAT.has(page)) await world.seat('Viewer', ['main'], ['trainings:list'])
     const known = new Map([
       ['$KEY', world.keys['acme'] ?? ''],

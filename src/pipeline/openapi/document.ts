@@ -21,6 +21,7 @@ const TAGS: Readonly<Record<string, string>> = {
   users: 'Users who have signed in.',
   sessions: 'Sign-in sessions.',
   blocks: 'Users who are refused in the whole tenant.',
+  revocations: 'What is void, and what was cut.',
   audit: 'Changes, with who made them.',
   access: 'Questions about who can do what.',
   routes: 'The routes of the tables.',

@@ -16,7 +16,7 @@ const world = await startSignIn(t)
 const { gateway } = world
 const JSON_BODY = { 'content-type': 'application/json' }
 const administrator = { 'x-api-key': gateway.keys['acme'] ?? '', space: 'admin' }
-/** Of no Seat, key, user, session or block. */
+/** Of no Seat, key, user, session, block or revocation. */
 const UNKNOWN = '01KAJ0Z1V5Q8T2C0W7M3E9R4XD'
 
 t.test('each answer', async (t) => {
@@ -42,6 +42,9 @@ t.test('each answer', async (t) => {
   const block = (await admin('POST', '/v1/blocks', { user: user.sub, reason: 'left' })).json.id
   await admin('GET', '/v1/blocks')
   await admin('DELETE', `/v1/blocks/${block}`)
+  const revocation = (await admin('POST', '/v1/revocations', { subject: { user: 'nobody' } })).json.id
+  await admin('GET', '/v1/revocations?subject=user:nobody')
+  await admin('GET', `/v1/revocations/${revocation}`)
   const [session] = (await admin('GET', '/v1/sessions')).json.data
   await admin('DELETE', `/v1/sessions/${session.id}`)
   await admin('DELETE', `/v1/api-keys/${key}`)

@@ -1,17 +1,14 @@
 import t from 'tap'
-import { createAdminApi } from '../../../seats-admin/index.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { inSpace } from '../store/conformance.ts'
 import { until } from '../../support/until.ts'
-import { ASKED, KEY, KEYS, SEAT, SEATS, startApi, UNADMINISTERED } from './support.ts'
+import { KEY, KEYS, SEAT, SEATS, startApi, UNADMINISTERED } from './support.ts'
 
 const VIEWER = { name: 'Viewer', spaces: ['one', 'two'], permissions: ['trainings:list', '*'] }
 const START = '2030-01-01T00:00:00.000Z'
 
 t.test('the endpoints and their required permissions', async (t) => {
-  const { store } = await startApi(t)
-  const more = { announce: async () => {}, now: Date.now, seatBytes: 65_536, asked: () => ASKED }
-  const endpoints = createAdminApi({ store, ...more })
+  const { endpoints } = await startApi(t)
   t.same(
     endpoints.map(({ method, path, permission }) => [`${method} ${path}`, permission]),
     [
@@ -33,6 +30,9 @@ t.test('the endpoints and their required permissions', async (t) => {
       ['POST /v1/blocks', 'blocks:create'],
       ['GET /v1/blocks', 'blocks:list'],
       ['DELETE /v1/blocks/{id}', 'blocks:delete'],
+      ['POST /v1/revocations', 'revocations:create'],
+      ['GET /v1/revocations', 'revocations:list'],
+      ['GET /v1/revocations/{id}', 'revocations:list'],
       ['GET /v1/audit', 'audit:list'],
     ],
   )

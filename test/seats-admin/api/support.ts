@@ -9,8 +9,10 @@ import {
   type Scope,
   type Store,
 } from '../../../seats-admin/index.ts'
+import { NOTHING_OPEN, type ReachedInstance } from '../../../seats-admin/model/revocation.ts'
+import type { Unreached } from '../../../seats-admin/api/revoking.ts'
 import { ADMIN } from '../store/conformance.ts'
-import type { AdminReply, AskedPermissions } from '../../../seats-admin/api/admin-endpoint.ts'
+import type { AdminEndpoint, AdminReply, AskedPermissions } from '../../../seats-admin/api/admin-endpoint.ts'
 import { inTurn } from '../store/in-turn.ts'
 import { databases } from '../store/sqlite/support.ts'
 import { assertConforms } from '../../support/openapi.ts'
@@ -24,6 +26,16 @@ export const ASKED: AskedPermissions = {
   nearest: (permission) => (permission === 'trainings:lists' ? 'trainings:list' : null),
 }
 
+/** An instance that has said that it cut nothing. */
+export const REACHED: ReachedInstance = {
+  id: 'one',
+  name: 'gw-1:4711',
+  how: 'acknowledged',
+  ms: 1.23456,
+  cut: NOTHING_OPEN,
+  understands: true,
+}
+
 interface CallInput {
   readonly id?: string
   readonly query?: string
@@ -31,6 +43,8 @@ interface CallInput {
   readonly scope?: Scope
   readonly tenant?: string
   readonly by?: string
+  /** The kind of the caller's credential; left out: that of a user. */
+  readonly kind?: 'user' | 'api-key'
   readonly ifMatch?: string
 }
 
@@ -46,10 +60,18 @@ interface CallResult {
 
 export interface Api {
   readonly store: Store
+  readonly endpoints: readonly AdminEndpoint[]
   /** The announced commits, in order. */
   readonly announced: Committed[]
   /** The current time of the endpoints, in ms since the epoch. */
   clock: number
+  /** What the gateway does for revocations: what it reaches, and what it does not. */
+  readonly gateway: {
+    reached: readonly ReachedInstance[]
+    unreached: readonly Unreached[]
+    sign: ((claims: Readonly<Record<string, unknown>>) => string) | null
+    readonly answered: string[]
+  }
   /** Calls an endpoint such as `POST /v1/seats`, named as in the table. */
   call(endpoint: string, input?: CallInput): Promise<CallResult>
   /** Throws on a refusal. */
@@ -65,7 +87,7 @@ export async function startApi(
 ): Promise<Api> {
   const { store } = await database(t)
   const announced: Committed[] = []
-  const api: Api = { store, announced, clock: Date.UTC(2030, 0, 1), call, body }
+  const gateway: Api['gateway'] = { reached: [REACHED], unreached: [], sign: null, answered: [] }
   const endpoints = createAdminApi({
     store,
     seatBytes: 65_536,
@@ -75,15 +97,29 @@ export async function startApi(
       announced.push(committed)
       return announce(committed)
     },
+    revoking: {
+      async revoke(committed) {
+        announced.push(committed)
+        await announce(committed)
+        return gateway.reached
+      },
+      issuers: (tenant) => (tenant === 'acme' ? ['https://ci.example'] : []),
+      unreached: () => gateway.unreached,
+      get sign() {
+        return gateway.sign
+      },
+      answered: (state) => gateway.answered.push(state),
+    },
   })
+  const api: Api = { store, endpoints, announced, clock: Date.UTC(2030, 0, 1), gateway, call, body }
 
   async function call(name: string, input: CallInput = {}): Promise<CallResult> {
     const endpoint = endpoints.find((each) => `${each.method} ${each.path}` === name)
     if (endpoint === undefined) throw new Error(`no endpoint ${name}`)
-    const { id = '', query = '', scope = ADMIN, tenant = 'acme', by = 'alice' } = input
+    const { id = '', query = '', scope = ADMIN, tenant = 'acme', by = 'alice', kind = 'user' } = input
     const params = { id, seat_id: id }
     const ifMatch = input.ifMatch === undefined ? [] : [input.ifMatch]
-    const actor = { kind: 'user', name: null } as const
+    const actor = { kind, name: null } as const
     const caller = { tenant, by, scope, actor, requestId: 'test' }
     const reply = await endpoint.handle({ params, query, body: input.body, ifMatch, caller })
     const response = responseOf(reply)
