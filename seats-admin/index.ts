@@ -11,6 +11,7 @@ export { checker } from './api/validate-body.ts'
 export { formatted, idOf, limitOf, limitParameter, someText, type Values } from './api/parameters.ts'
 export type { applySchema, planSchema, seatOfFileSchema } from './api/seats-file-endpoints.ts'
 export type { planAnswer } from './api/seats-file-views.ts'
+export type { createdRevocation as createdRevocationView } from './api/revocation-views.ts'
 export type {
   block as blockView,
   createdApiKey as createdApiKeyView,

@@ -21,7 +21,7 @@ export async function candidatesFor(line: readonly string[]): Promise<readonly s
   const isHelp = words !== line
   const [first = ''] = words
   const group = words.length > 1 && Object.hasOwn(groups, first) ? first : null
-  const isOwn = words.length > 2 && words[1]?.startsWith('-') === true && Object.hasOwn(commands, first)
+  const isOwn = words[1]?.startsWith('-') === true && Object.hasOwn(commands, first)
   const length = group === null || isOwn ? 1 : 2
   if (words.length === length) {
     const every = await everyCommand()

@@ -2,12 +2,13 @@
 
 import { printable } from '../telemetry/readable.ts'
 import { JSON_OUTPUT } from './arguments.ts'
-import { CommandFailed, defineCommand, messageOf } from './command.ts'
+import { CommandFailed, defineCommand, messageOf, type Terminal } from './command.ts'
 import { KEY_FILE, withKeyFile } from './key-file.ts'
 import { confirmChange, YES } from './remote/administration-prompt.ts'
 import type { ApiKeyView } from './remote/endpoint-answers.ts'
 import { READ, WRITTEN } from './remote/exits.ts'
-import { findKey, idOf, withNearSeats } from './remote/find.ts'
+import { findKey, findSub, idOf, withNearSeats } from './remote/find.ts'
+import type { Gateway } from './remote/gateway-client.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
 import { printList, shortTime } from './remote/list-output.ts'
 import { momentOf } from './remote/moment.ts'
@@ -16,8 +17,9 @@ import { warn } from './seats/written.ts'
 
 const COLUMNS = [
   { name: 'id', width: 26, of: ({ id }: ApiKeyView) => id },
-  { name: 'name', width: 16, of: ({ name }: ApiKeyView) => name },
-  { name: 'seats', width: 14, of: ({ seats }: ApiKeyView) => seats },
+  { name: 'name', width: 12, of: ({ name }: ApiKeyView) => name },
+  { name: 'owner', width: 8, of: ({ owner }: ApiKeyView) => owner ?? '' },
+  { name: 'seats', width: 8, of: ({ seats }: ApiKeyView) => seats },
   { name: 'state', width: 18, of: stateOf },
 ]
 
@@ -25,16 +27,27 @@ export const listKeys = defineCommand({
   name: 'keys list',
   summary: 'Lists the API keys that the API key may see, in order of creation.',
   details: 'The text of a key is not stored. --json includes the times of creation and of the last use.',
-  options: { all: { description: 'includes revoked and expired keys' }, ...REMOTE, json: JSON_OUTPUT },
+  options: {
+    all: { description: 'includes revoked and expired keys' },
+    owner: { value: 'USER', description: 'only the keys that this user owns: `sub` or email address' },
+    ...REMOTE,
+    json: JSON_OUTPUT,
+  },
   exits: READ,
   example: 'seatgate keys list',
   run: async ({ values }, terminal) =>
-    withGateway(values, terminal, (gateway) => {
-      const keys = gateway.pages<ApiKeyView>('/v1/api-keys', idOf)
+    withGateway(values, terminal, async (gateway) => {
+      const owner = await ownerOf(gateway, values.owner, terminal)
+      const keys = gateway.pages<ApiKeyView>('/v1/api-keys', idOf, { owner })
       const shown = { columns: COLUMNS, json: values.json, none: 'no API keys in force' }
       return printList(values.all ? keys : inForce(keys), shown, terminal)
     }),
 })
+
+/** The `sub` of an owner. @param subOrAddress undefined: none is named */
+async function ownerOf(gateway: Gateway, subOrAddress: string | undefined, terminal: Terminal) {
+  return subOrAddress === undefined ? undefined : findSub(gateway, subOrAddress, terminal)
+}
 
 async function* inForce(pages: AsyncIterable<ApiKeyView[]>): AsyncGenerator<ApiKeyView[]> {
   for await (const page of pages) yield page.filter((key) => key.revoked_at === undefined && !hasExpired(key))
@@ -67,6 +80,11 @@ export const createKey = defineCommand({
       value: 'TIME',
       description: 'when the key expires: a duration such as 90d, or a date-time; by default, never',
     },
+    owner: {
+      value: 'USER',
+      description:
+        'the user who owns the key, `sub` or email address: a block of the user also refuses the key, and seatgate revoke user revokes it',
+    },
     out: KEY_FILE,
     ...REMOTE,
     json: JSON_OUTPUT,
@@ -77,7 +95,8 @@ export const createKey = defineCommand({
     const expires = values.expires === undefined ? undefined : momentOf('--expires', values.expires)
     return withGateway(values, terminal, (gateway) =>
       withKeyFile(values.out, async (write) => {
-        const body = { name, seats: values.seat, expires_at: expires }
+        const owner = await ownerOf(gateway, values.owner, terminal)
+        const body = { name, seats: values.seat, expires_at: expires, owner }
         const { value } = await gateway
           .send<ApiKeyView>('/v1/api-keys', { method: 'POST', body })
           .catch(async (cause: unknown) => {
@@ -113,6 +132,7 @@ function notKept({ id }: ApiKeyView, done: 'printed' | 'written', cause: unknown
 export const revokeKey = defineCommand({
   name: 'keys revoke',
   summary: 'Revokes an API key: no instance accepts it from then on.',
+  details: 'seatgate revoke key also cuts what is open with it, says so for each gateway, and has a receipt.',
   positionals: [{ name: 'KEY', description: 'name or id of the API key, not its text' }],
   options: { ...REMOTE, yes: YES },
   exits: WRITTEN,

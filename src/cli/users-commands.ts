@@ -48,7 +48,7 @@ export const blockUser = defineCommand({
   summary:
     'Blocks a user: every token and session of the user is refused, and open WebSockets and streams are closed.',
   details:
-    'An email address must belong to a user who has signed in. A `sub` may be unknown, because tokens from other issuers also have one.',
+    'An email address must belong to a user who has signed in. A `sub` may be unknown, because tokens from other issuers also have one. A token is accepted again when the block ends: seatgate revoke user voids it for good, and its --all blocks too.',
   positionals: [USER],
   options: {
     until: {

@@ -118,6 +118,12 @@ export const ROWS: Readonly<Record<string, Row>> = {
     withoutStore: 1,
     wrong: ['audit verify acme', 'audit verify --tenant acme --head 1'],
   },
+  revoke: {
+    works: ['revoke --from receipts --config signing.yaml', 'revoke --from=a.receipt --config signing.yaml'],
+    broken: 'revoke --from receipts --config broken.yaml',
+    withoutStore: 1,
+    wrong: ['revoke --from', 'revoke --config signing.yaml'],
+  },
   'receipt verify': {
     works: ['receipt verify a.receipt --jwks keys.json'],
     broken: null,
@@ -202,10 +208,14 @@ const LOGGED = {
   msg: 'request',
 }
 
-const { jwks, receipt } = signing()
+const { config, jwks, receipt } = signing()
+const IDENTITY = `identity: { keys: [key.pem], issuer: "${config.issuer}" }\n`
 
 export const FILES = {
   'a.receipt': receipt(),
+  'receipts/a.receipt': receipt(),
+  'key.pem': config.keys[0] ?? '',
+  'signing.yaml': `${CONFIG}${IDENTITY}`,
   'keys.json': jwks,
   'gateway.config.yaml': CONFIG,
   'routes/a.yaml': `${ROUTES}  GET ${LONG}: trainings:long\n`,

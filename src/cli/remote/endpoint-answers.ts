@@ -4,6 +4,7 @@ import type {
   applySchema,
   blockView,
   createdApiKeyView,
+  createdRevocationView,
   listedSeatView,
   planAnswer,
   planSchema,
@@ -12,12 +13,19 @@ import type {
   userView,
 } from '../../../seats-admin/index.ts'
 import type { ValueOf } from '../../../seats-admin/model/json-schema.ts'
+import type { RevocationSubject } from '../../../seats-admin/model/revocation.ts'
 import type { decision } from '../../access/decisions-endpoint.ts'
 import type { listedRoute } from '../../access/routes-endpoint.ts'
 
 export type RouteView = ValueOf<typeof listedRoute>
 export type DecisionView = ValueOf<typeof decision>
 export type UserView = ValueOf<typeof userView.schema>
+type CreatedRevocation = ValueOf<typeof createdRevocationView>
+/** A revocation, or the preview of one. A gateway of a later version may leave other things uncovered. */
+export type RevocationView = Omit<CreatedRevocation, 'subject' | 'not_covered'> & {
+  readonly subject: RevocationSubject
+  readonly not_covered: readonly { readonly what: string; readonly until?: string }[]
+}
 export type BlockView = ValueOf<typeof blockView.schema>
 export type Plan = ValueOf<typeof planAnswer>
 export type PlannedChange = Plan['changes'][number]
@@ -52,32 +60,4 @@ export interface FleetAnswer {
     readonly kind: string
     readonly effective_ms: number | null
   }[]
-}
-
-/** The subject of a revocation, as it is sent; exactly one member. */
-import type { RevocationSubject } from '../../../seats-admin/model/revocation.ts'
-
-export interface RevocationView {
-  readonly id: string | null
-  readonly seq: number | null
-  readonly at: string
-  readonly subject: RevocationSubject
-  readonly what: 'existing' | 'all'
-  readonly until?: string
-  readonly reason: string | null
-  readonly state: 'closed' | 'partial'
-  readonly ended: Readonly<
-    Record<'sessions' | 'api_keys' | 'websockets' | 'streams' | 'requests', number | null>
-  >
-  readonly instances: readonly {
-    readonly id: string
-    readonly name: string
-    readonly how: 'acknowledged' | 'lease_ended' | null
-    readonly ms: number | null
-    readonly cut: number | null
-  }[]
-  readonly kept?: readonly { readonly api_key: string }[]
-  readonly not_covered: readonly { readonly what: string; readonly until?: string }[]
-  readonly receipt: string | null
-  readonly warnings?: readonly Warning[]
 }

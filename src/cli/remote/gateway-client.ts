@@ -226,7 +226,8 @@ export class Gateway {
     const fault = networkFault(cause, this.#options)
     const writes = sent !== undefined && sent.method !== 'GET' && sent.reads !== true
     const doubt = fault.sent && writes ? '. The change may have been made: look before you try again' : ''
-    const error = new CommandFailed(`the request to ${this.origin} failed: ${fault.text}${doubt}`, { cause })
+    const Kind = fault.sent ? CommandFailed : Unreached
+    const error = new Kind(`the request to ${this.origin} failed: ${fault.text}${doubt}`, { cause })
     return { error, sent: fault.sent, passing: fault.passing, after: 0 }
   }
 
@@ -234,6 +235,9 @@ export class Gateway {
     return new StrangeAnswer(`${this.origin} does not answer as a Seatgate gateway: ${what}`)
   }
 }
+
+/** No part of the request has reached the gateway: a write has changed nothing. */
+export class Unreached extends CommandFailed {}
 
 /** Another program has answered. */
 class StrangeAnswer extends CommandFailed {}

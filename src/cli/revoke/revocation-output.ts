@@ -11,47 +11,62 @@ type RevocationAnswer = Omit<RevocationView, 'receipt' | 'warnings'>
 /** What a revocation would end. @param name the subject in words */
 export function previewText(name: string, preview: RevocationView): string {
   const { instances } = preview
-  const { sessions, api_keys: keys, ...open } = preview.ended
+  const { sessions, api_keys: keys } = preview.ended
   return rowsText(`This revokes ${name}:`, [
-    ['ends', `${counted(sessions, 'session')}, ${counted(keys, 'API key')}`],
-    ['cuts', `${openText(open)}, at ${plural(instances.length, 'gateway')}`],
+    ['ends', `${plural(sessions, 'session')}, ${plural(keys, 'API key')}`],
+    ['cuts', `${openText(preview)}, at ${plural(instances.length, 'gateway')}`],
     ...commonRows(preview, 'blocks'),
   ])
 }
 
-/** The answer to a revocation. @param file the file that has the receipt; null: none */
-export function answerText(name: string, answer: RevocationAnswer, file: string | null): string {
+/**
+ * The answer to a revocation.
+ *
+ * @param file the file that has the receipt; null: none
+ * @param gone the gateways that were on the list at the preview, and were no longer when the revocation was made
+ */
+export function answerText(
+  name: string,
+  answer: RevocationAnswer,
+  file: string | null,
+  gone: readonly string[] = [],
+): string {
   const { id, at, state, instances } = answer
-  const { sessions, api_keys: keys, ...open } = answer.ended
+  const { sessions, api_keys: keys } = answer.ended
   const rows = instances.map(({ name: instance, how, ms, cut }) => [
     printable(instance),
     how === 'lease_ended' ? 'lease ended' : 'acknowledged',
     `${tenths(ms)} ms`,
     cut === null ? 'unknown' : String(cut),
   ])
+  const missing = gone.map((instance) => [printable(instance), 'off the list', '-', 'unknown'])
   return [
-    rowsText(`${state}: ${name} is revoked, revocation ${id} at ${shortTime(at)}`, [
-      ['ended', `${counted(sessions, 'session')}, ${counted(keys, 'API key')}`],
-      ['cut', openText(open)],
+    rowsText(`${gone.length === 0 ? state : 'partial'}: ${name} is revoked`, [
+      ['id', `${id}`],
+      ['voids', `what was issued until ${at}`],
+      ['ended', `${plural(sessions, 'session')}, ${plural(keys, 'API key')}`],
+      ['cut', openText(answer)],
       ...commonRows(answer, 'blocked'),
       ...(file === null ? [] : [['receipt', file] as const]),
     ]),
-    ...(rows.length === 0 ? [] : ['', columns([['gateway', 'answer', 'after', 'cut'], ...rows])]),
+    ...(rows.length + missing.length === 0
+      ? []
+      : ['', columns([['gateway', 'answer', 'after', 'cut'], ...rows, ...missing])]),
   ].join('\n')
 }
 
-/** The next steps after a partial revocation. */
-export function nextSteps({ id, instances }: RevocationView): string {
-  const silent = instances.filter(({ cut }) => cut === null).map(({ name }) => name)
-  const what =
-    silent.length === 0
-      ? 'The gateway that made this revocation ended before it had the answers of the others.'
-      : `What was open at ${names(silent, MOST_SILENT)} is not known to be cut: it may go on there, and a gateway of an older version may still accept what is void.`
-  const step =
-    silent.length === 0
-      ? 'Run the command again.'
-      : 'Look at the log of each with "seatgate fleet --url URL", end or restart it, and run the command again.'
-  return fold(printable(`partial: ${what} ${step} revocation.md describes the steps. Revocation ${id}.`))
+/** The next steps after a partial revocation. @param gone as of {@link answerText} */
+export function nextSteps({ instances }: RevocationView, gone: readonly string[]): string {
+  if (instances.length === 0)
+    return fold(
+      'partial: the gateway that made this revocation has not told what it reached. Run the command again.',
+    )
+  const silent = [...instances.filter(({ cut }) => cut === null).map(({ name }) => name), ...gone]
+  const which = silent.length === 0 ? 'a gateway' : names(silent, MOST_SILENT)
+  const what = `partial: ${which} has not said that it cut what was open, which may go on there. A gateway of an older version may also accept what is void.`
+  const steps =
+    'Look with "seatgate fleet --url URL" whether it is live and which version it has, end or restart it, and run the command again.'
+  return fold(printable(`${what} ${steps}`))
 }
 
 const MOST_SILENT = 10
@@ -78,22 +93,15 @@ const NOT_COVERED: Readonly<Record<string, string>> = {
   forwarded_authorization: "upstreams that get the caller's own Authorization, and verify it themselves",
 }
 
-function openText({
-  websockets,
-  streams,
-  requests,
-}: Pick<RevocationView['ended'], 'websockets' | 'streams' | 'requests'>): string {
-  return `${counted(websockets, 'WebSocket')}, ${counted(streams, 'stream')}, ${counted(requests, 'request')}`
+/** What is open. An instance of a partial answer has not said its part. */
+function openText({ state, ended: { websockets, streams, requests } }: RevocationAnswer): string {
+  const least = state === 'partial' ? 'at least ' : ''
+  return `${least}${plural(websockets, 'WebSocket')}, ${plural(streams, 'stream')}, ${plural(requests, 'request')}`
 }
 
 /** Milliseconds to the tenth. */
 function tenths(ms: number | null): number {
   return Math.round(10 * (ms ?? 0)) / 10
-}
-
-/** A count with its noun. @param count null: unknown */
-function counted(count: number | null, noun: string): string {
-  return count === null ? `an unknown number of ${noun}s` : plural(count, noun)
 }
 
 function rowsText(title: string, rows: readonly Row[]): string {

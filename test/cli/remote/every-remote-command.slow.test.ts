@@ -57,6 +57,28 @@ const ROWS: Readonly<Record<string, { works: readonly string[]; exit?: number; w
       works: ['decisions', 'decisions --code allow --json'],
       wrong: ['decisions x', 'decisions --limit 0'],
     },
+    'revoke user': {
+      works: ['revoke user alice --all --until 1h --reason left --yes', 'revoke user alice --dry-run'],
+      wrong: ['revoke user', 'revoke user a --until 1h', 'revoke user a --all --until soon'],
+    },
+    'revoke key': { works: ['revoke key kept --yes'], wrong: ['revoke key', 'revoke key a --all'] },
+    'revoke session': {
+      works: ['revoke session uJQAi2yPkv7rW3sXh0Ea4g --yes'],
+      exit: 1,
+      wrong: ['revoke session', 'revoke session a'],
+    },
+    'revoke issuer': {
+      works: ['revoke issuer https://issuer.example --yes'],
+      exit: 1,
+      wrong: ['revoke issuer'],
+    },
+    'revoke tenant': { works: ['revoke tenant --yes'], wrong: ['revoke tenant acme'] },
+    'revoke list': { works: ['revoke list', 'revoke list --subject tenant'], wrong: ['revoke list a'] },
+    'revoke show': {
+      works: ['revoke show 01KAJ0Z1V5Q8T2C0W7M3E9R4XD'],
+      exit: 1,
+      wrong: ['revoke show', 'revoke show a'],
+    },
     'users list': { works: ['users list'], wrong: ['users list x'] },
     'users block': {
       works: ['users block alice --until 1h --reason left'],

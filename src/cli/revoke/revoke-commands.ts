@@ -1,0 +1,128 @@
+/** `seatgate revoke user`, `key`, `session`, `issuer` and `tenant`: voids what a subject was given until now. */
+
+import { isSessionId } from '../../../seats-admin/model/session-record.ts'
+import { JSON_OUTPUT, type Option, UsageError } from '../arguments.ts'
+import { defineCommand } from '../command.ts'
+import { quoted } from '../near-names.ts'
+import { findKey, findSub } from '../remote/find.ts'
+import { REMOTE, withGateway } from '../remote/gateway-options.ts'
+import { momentOf } from '../remote/moment.ts'
+import { RECEIPT, revokeSubject } from './revoke-subject.ts'
+
+/** The options of all these commands. */
+const COMMON = {
+  reason: { value: 'TEXT', description: 'the reason, for people to read; it appears in the audit' },
+  'dry-run': { description: 'prints what would end, and changes nothing' },
+  receipt: RECEIPT,
+  ...REMOTE,
+  yes: { description: 'does not ask for confirmation' },
+  json: JSON_OUTPUT,
+} as const satisfies Readonly<Record<string, Option>>
+
+const EXITS = {
+  0: 'closed: every gateway decides by the revocation, and has cut what was open; with --dry-run: what would end was printed',
+  1: 'nothing was revoked, or it is not known, as the message says; or the receipt could not be written',
+  3: 'partial: decisions are closed, but a gateway has not said that it has cut what was open',
+}
+
+const DETAILS =
+  'It prints what would end, and asks. What is issued later is accepted. To repeat it is harmless. It requires revocations:create in the admin space.'
+
+export const revokeUser = defineCommand({
+  name: 'revoke user',
+  summary:
+    'Voids everything that a user was given until now: sessions, tokens, and the API keys that the user owns. A new sign-in is accepted.',
+  details: `${DETAILS} With --all, the user is also blocked.`,
+  positionals: [{ name: 'USER', description: '`sub` or email address of the user' }],
+  options: {
+    all: { description: 'also blocks the user: a new sign-in is refused' },
+    until: {
+      value: 'TIME',
+      description:
+        'when the block of --all ends: a duration such as 7d, or a date-time; by default, when the user is unblocked',
+    },
+    sub: { description: 'takes USER as a `sub`, even if it is not known from a sign-in' },
+    ...COMMON,
+  },
+  exits: EXITS,
+  example: 'seatgate revoke user anna@example.com --reason laptop --receipt a.receipt',
+  run: async ({ values, positionals: [subOrAddress = ''] }, terminal) => {
+    if (values.until !== undefined && values.all !== true)
+      throw new UsageError('--until is the end of the block: it goes with --all')
+    const until = values.until === undefined ? undefined : momentOf('--until', values.until)
+    return withGateway(values, terminal, async (gateway) => {
+      const user = values.sub ? subOrAddress : await findSub(gateway, subOrAddress, terminal)
+      const what = values.all ? { what: 'all', until } : {}
+      const request = { subject: { user }, ...what, reason: values.reason }
+      return revokeSubject(gateway, `user ${quoted(user)}`, request, values, terminal)
+    })
+  },
+})
+
+export const revokeApiKey = defineCommand({
+  name: 'revoke key',
+  summary: 'Revokes an API key, and cuts what is open with it.',
+  details: DETAILS,
+  positionals: [{ name: 'KEY', description: 'id or name of the API key, not its text' }],
+  options: COMMON,
+  exits: EXITS,
+  example: 'seatgate revoke key nightly-export --reason leaked',
+  run: async ({ values, positionals: [nameOrId = ''] }, terminal) =>
+    withGateway(values, terminal, async (gateway) => {
+      const { id, name } = await findKey(gateway, nameOrId)
+      const request = { subject: { api_key: id }, reason: values.reason }
+      return revokeSubject(gateway, `API key ${quoted(name)} ${id}`, request, values, terminal)
+    }),
+})
+
+export const revokeSession = defineCommand({
+  name: 'revoke session',
+  summary: 'Ends one sign-in session, with its tokens and refresh handles, and cuts what is open with it.',
+  details: DETAILS,
+  positionals: [{ name: 'ID', description: 'id of the session: GET /v1/sessions lists them' }],
+  options: COMMON,
+  exits: EXITS,
+  example: 'seatgate revoke session uJQAi2yPkv7rW3sXh0Ea4g',
+  run: async ({ values, positionals: [session = ''] }, terminal) => {
+    // The message does not repeat the text, which may be a cookie.
+    if (!isSessionId(session)) throw new UsageError('ID is not the id of a session')
+    const request = { subject: { session }, reason: values.reason }
+    return withGateway(values, terminal, (gateway) =>
+      revokeSubject(gateway, `session ${session}`, request, values, terminal),
+    )
+  },
+})
+
+export const revokeIssuer = defineCommand({
+  name: 'revoke issuer',
+  summary: 'Voids all tokens that another issuer has issued until now.',
+  details: `${DETAILS} Tokens that the issuer issues later are accepted, so withdraw its compromised key first.`,
+  positionals: [{ name: 'URL', description: 'the issuer, as `issuers` of the tenant has it' }],
+  options: COMMON,
+  exits: EXITS,
+  example: 'seatgate revoke issuer https://token.actions.githubusercontent.com',
+  run: async ({ values, positionals: [issuer = ''] }, terminal) =>
+    withGateway(values, terminal, (gateway) => {
+      const request = { subject: { issuer }, reason: values.reason }
+      return revokeSubject(gateway, `issuer ${quoted(issuer)}`, request, values, terminal)
+    }),
+})
+
+export const revokeTenant = defineCommand({
+  name: 'revoke tenant',
+  summary: 'Voids every session and every token of the tenant of the API key that asks.',
+  details: `${DETAILS} API keys stay in force, unless --api-keys is given.`,
+  options: {
+    'api-keys': { description: 'also revokes all API keys, except the one that asks' },
+    ...COMMON,
+  },
+  exits: EXITS,
+  example: 'seatgate revoke tenant --reason leaked-secret',
+  run: async ({ values }, terminal) =>
+    withGateway(values, terminal, async (gateway) => {
+      const { tenant } = await gateway.get<{ readonly tenant?: string }>('/auth/oidc/me')
+      const keys = values['api-keys'] ? { api_keys: true } : {}
+      const request = { subject: { tenant: true }, ...keys, reason: values.reason } as const
+      return revokeSubject(gateway, `tenant ${quoted(tenant ?? '')}`, request, values, terminal)
+    }),
+})
