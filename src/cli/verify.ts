@@ -72,7 +72,8 @@ export const verify = defineCommand({
     },
     'token-secret-file': {
       value: 'FILE',
-      description: 'a token secret of the tenant: tokens and the block of a user are tested too',
+      description:
+        'a token secret of the tenant: tokens, and the block and the revocation of a user, are tested too',
       completes: 'file',
     },
     'end-session': {
@@ -87,6 +88,7 @@ export const verify = defineCommand({
     },
     'no-streams': { description: 'leaves out open event streams' },
     'no-blocks': { description: 'leaves out the block of a user' },
+    'no-revocations': { description: 'leaves out the revocation of a user, whose record stays' },
     ca: REMOTE.ca,
     timeout: { ...REMOTE.timeout, default: '5s' },
     json: JSON_OUTPUT,
@@ -136,6 +138,7 @@ export const verify = defineCommand({
         during: values.during ?? null,
         streams: values['no-streams'] !== true,
         blocks: values['no-blocks'] !== true,
+        revocations: values['no-revocations'] !== true,
         terminal,
         interrupted: ends.first,
         abandoned: ends.second,
@@ -151,6 +154,10 @@ export const verify = defineCommand({
       const report = reportOf(result)
       await terminal.print(verifyOutput(values.json ? 'json' : values.format, report))
       if (report.why !== null) terminal.printError(`seatgate verify: ${report.why}`)
+      if (report.revoked.length > 0)
+        terminal.printError(
+          `seatgate verify: the revocation of ${report.revoked.join(', ')} stays, as every revocation does: no other user has this name`,
+        )
       if (report.left.length > 0) terminal.printError(leftInWords(report.left))
       if (result.unsearched)
         terminal.printError(
@@ -190,11 +197,11 @@ function watchSignals(terminal: Terminal) {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-function reportOf({ run, record, left, ended, report: totals }: VerificationResult): VerifyReport {
+function reportOf({ run, record, left, revoked, ended, report: totals }: VerificationResult): VerifyReport {
   const report = record.report([])
   const why = ended ?? nothingChecked(report) ?? failedDrill(report)
   const result = totals.violations_total > 0 ? 'violations' : why === null ? 'ok' : 'failed'
-  return { run, result, why, ...report, left }
+  return { run, result, why, ...report, left, revoked }
 }
 
 /** Why a run proves nothing; null if it does. A check without reads and writes must not pass. */

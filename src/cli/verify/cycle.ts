@@ -1,13 +1,13 @@
 /** The writes of a run: each cycle makes a Seat and a key, changes them in every way, and deletes them. */
 
-import type { ApiKeyView, BlockView, SeatView } from '../remote/endpoint-answers.ts'
+import type { ApiKeyView, BlockView, RevocationView, SeatView } from '../remote/endpoint-answers.ts'
 import type { Sent } from '../remote/gateway-client.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import { type Credential, type CycleState, named, NOTHING, useOf } from './expected-answers.ts'
 import type { MadeObject } from './made-objects.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { RunRecord } from './run-record.ts'
-import type { GatewayTime, TrialSessions, TrialTokens } from './trial-tokens.ts'
+import { CLOCKS, type GatewayTime, type TrialSessions, type TrialTokens } from './trial-tokens.ts'
 import { pause, RunEnded, type Writer } from './change-writer.ts'
 
 /** The time in ms between checks whether the streams have ended. */
@@ -27,19 +27,22 @@ const OPERATIONS = [
 export const UNSEEN_OPERATIONS = ['make Seat', 'make again'] as const
 const BLOCK_OPERATIONS = ['block', 'unblock'] as const
 const SESSION_OPERATIONS = ['end session'] as const
+const REVOCATION_OPERATIONS = ['revoke user'] as const
 
 interface Wanted {
   readonly tokenSecret: Uint8Array | null
   readonly blocks: boolean
+  readonly revocations: boolean
   readonly sessions: readonly string[]
 }
 
 /** The operations of a cycle; the report names those that were not reached. */
-export function operationsOf({ tokenSecret, blocks, sessions }: Wanted): readonly string[] {
+export function operationsOf({ tokenSecret, blocks, revocations, sessions }: Wanted): readonly string[] {
   return [
     ...OPERATIONS,
     ...(tokenSecret !== null && blocks ? BLOCK_OPERATIONS : []),
     ...(sessions.length > 0 ? SESSION_OPERATIONS : []),
+    ...(tokenSecret !== null && revocations ? REVOCATION_OPERATIONS : []),
   ]
 }
 
@@ -68,13 +71,27 @@ export interface CycleParts {
   /** The objects that exist and must be deleted. */
   readonly made: Map<string, MadeObject>
   /** The optional tests: null or false from the first refusal by the gateway or the caller's rights on. */
-  readonly optional: { streams: OpenStreams | null; blocks: boolean }
+  readonly optional: { streams: OpenStreams | null; blocks: boolean; revocations: boolean }
+  readonly revocation: RunRevocation
+}
+
+/**
+ * The revocations of a run. The store keeps the newest of each user for good, so that all of a run are of one
+ * user.
+ */
+export interface RunRevocation {
+  user: string
+  /** The time of the newest one in ms since the epoch, by the gateway's clock. */
+  at: number
+  /** The users that may be revoked, which stay so. */
+  readonly users: Set<string>
 }
 
 export class Cycle {
   /** The parts; `user` is the `sub` of the tokens of this cycle. */
   readonly #parts: CycleParts & { readonly user: string }
   readonly #name: string
+  readonly #number: number
   /** The last time that a name was given up, by the gateway's clock. */
   #givenUpAt = 0
 
@@ -83,6 +100,7 @@ export class Cycle {
     // A block of unknown result must not affect the tokens of later cycles.
     this.#parts = { ...parts, user, tokens: parts.tokens?.of(user) ?? null }
     this.#name = `${parts.prefix}${number}`
+    this.#number = number
   }
 
   /** Runs the cycle. @throws Unanswered, RunEnded, GatewayRefusal */
@@ -107,6 +125,7 @@ export class Cycle {
     await this.#deleteSeat(first)
     const second = await this.#makeSeat('make again', name, true)
     await this.#expectLaterToken('token of the new Seat', name)
+    await this.#revokeUser(name)
     const other = await this.#makeKey(`${name}-key-again`, name)
     await this.#openStreams(other)
     await this.#revokeKey(other)
@@ -128,9 +147,9 @@ export class Cycle {
     return ['canary:read', ...(this.#parts.optional.streams === null ? [] : ['decisions:list'])]
   }
 
-  async #makeKey(name: string, seat: string): Promise<Extract<Credential, { kind: 'key' }>> {
+  async #makeKey(name: string, seat: string, owner?: string): Promise<Extract<Credential, { kind: 'key' }>> {
     const { writer, made, anchor, until } = this.#parts
-    const body = { name, seats: [seat, anchor], expires_at: until() }
+    const body = { name, seats: [seat, anchor], expires_at: until(), owner }
     const sent = request('POST', '/v1/api-keys', body)
     const { id, key: text = '' } = await writer.write<ApiKeyView>('make key', sent, () => writer.state)
     made.set(id, { kind: 'api-key', id, name })
@@ -261,6 +280,64 @@ export class Cycle {
       return
     }
     await this.#streamsEnd()
+  }
+
+  /**
+   * Revokes a user: a token that was issued before, an open stream, and an API key that the user owns end; a
+   * token that is issued later is accepted.
+   */
+  async #revokeUser(seat: string): Promise<void> {
+    const { writer, tokens, optional, revocation, signal, made } = this.#parts
+    if (tokens === null || !optional.revocations) return
+    const { user } = revocation
+    const minted = async () => {
+      const moment = Math.max(revocation.at, this.#givenUpAt)
+      const text = await tokens.of(user).mintLater(seat, moment, (ms) => pause(ms, signal))
+      return this.#tokenOf(seat, text)
+    }
+    const token = await minted()
+    writer.expect('token before the revocation', token)
+    const key = await this.#makeKey(`${this.#name}-key-owned`, seat, user)
+    await this.#openStreams(token)
+    await pause(CLOCKS, signal)
+    revocation.users.add(user)
+    const state = {
+      ...writer.state,
+      voided: new Set([...writer.state.voided, token.text]),
+      revoked: new Set([...writer.state.revoked, key.id]),
+    }
+    const at = await this.#revokedAt(user, state)
+    if (at === null) return
+    revocation.at = at
+    made.delete(key.id)
+    await this.#streamsEnd()
+    writer.expect('token after the revocation', await minted())
+  }
+
+  /** Writes the revocation. @returns its time in ms since the epoch; null if the gateway refuses it */
+  async #revokedAt(user: string, state: CycleState): Promise<number | null> {
+    const { writer, record, optional, revocation, prefix } = this.#parts
+    const body = { subject: { user }, reason: 'seatgate verify' }
+    const sent = { ...request('POST', '/v1/revocations', body), at: 'admin' } as const
+    try {
+      const { at } = await writer.write<RevocationView>('revoke user', sent, () => state)
+      return Date.parse(at)
+    } catch (cause) {
+      if (!(cause instanceof GatewayRefusal)) {
+        // It may take effect at any time: a later token of this user could be voided by it.
+        revocation.user = `${prefix}revoked-${this.#number}`
+        throw cause
+      }
+      const { code, requestId } = cause.problem
+      record.notTested(
+        REVOCATION_OPERATIONS[0],
+        `the gateway refuses the revocation: ${code}, request ${requestId}`,
+      )
+      optional.streams?.drop('the gateway refused to revoke its user')
+      optional.revocations = false
+      revocation.users.delete(user)
+      return null
+    }
   }
 
   async #openStreams(credential: Credential): Promise<void> {

@@ -22,6 +22,8 @@ export interface CycleState {
   readonly ended: ReadonlySet<string>
   /** Whether the user of the tokens is blocked. */
   readonly blocked: boolean
+  /** The texts of the tokens that a revocation of their user has voided. */
+  readonly voided: ReadonlySet<string>
 }
 
 export type Credential =
@@ -42,6 +44,7 @@ export const NOTHING: CycleState = {
   revoked: new Set(),
   ended: new Set(),
   blocked: false,
+  voided: new Set(),
 }
 
 /**
@@ -50,12 +53,13 @@ export const NOTHING: CycleState = {
  * the name.
  */
 export function answersTo(credential: Credential, state: CycleState): readonly string[] {
-  const { seat, uses, revoked, ended, blocked } = state
+  const { seat, uses, revoked, ended, blocked, voided } = state
   if (credential.kind === 'key') {
     if (revoked.has(credential.id)) return ['api_key_revoked']
     return [seat?.id === credential.seatId && seat.granted ? ALLOW : 'permission_denied']
   }
   if (credential.session !== null && ended.has(credential.session)) return ['token_invalid']
+  if (voided.has(credential.text)) return ['token_revoked']
   if (blocked) return ['caller_blocked']
   const isNamed = seat?.name === credential.name && uses.get(credential.name) === credential.use
   return [isNamed && seat.granted ? ALLOW : 'permission_denied']

@@ -17,7 +17,7 @@ const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const
 /** The leeways in seconds that are told apart. */
 const LEEWAYS = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
 /** The difference in ms that the clocks of the gateways may have. */
-const CLOCKS = 1000
+export const CLOCKS = 1000
 
 type Ask = (credential: Credential) => Promise<ReadResult>
 

@@ -12,6 +12,7 @@ import {
   type CycleRequest,
   makeAnchor,
   operationsOf,
+  type RunRevocation,
   UNSEEN_OPERATIONS,
 } from './cycle.ts'
 import type { Credential } from './expected-answers.ts'
@@ -39,6 +40,7 @@ const DELETIONS = 1000
 const PATIENCE = 30_000
 /** The time in ms that keys, tokens and blocks outlive the run if nothing else ends them. */
 const OUTLIVES = 3_600_000
+const REVOCATION = 'the revocation of a user'
 /** The share of the duration that passes before the command of `--during` starts. */
 const BEFORE_DRILL = 0.2
 
@@ -55,6 +57,7 @@ export interface VerificationSettings extends Reached {
   readonly during: string | null
   readonly streams: boolean
   readonly blocks: boolean
+  readonly revocations: boolean
   /** The number of writers. Answers to several are judged together, and only Seats and keys change. */
   readonly writers: number
   readonly terminal: Terminal
@@ -97,6 +100,8 @@ export async function verify(settings: VerificationSettings) {
       left,
       // What a write without a 2xx may have made could not be looked for.
       unsearched,
+      // The users whose revocation stays.
+      revoked: [...run.revocation.users],
       // Why the run ended early; null: it did not.
       ended,
     }
@@ -114,6 +119,8 @@ class Run {
   readonly #managedByWriter: readonly (readonly Managing[])[]
   readonly #readPlaces: readonly AskedPlace[]
   readonly #made = new Map<string, MadeObject>()
+  readonly #prefix = `${PREFIX}${this.id}-`
+  readonly revocation: RunRevocation = { user: `${this.#prefix}revoked`, at: 0, users: new Set() }
   readonly #subjects = new Subjects<Credential>()
   /** The end of the writes. */
   readonly #writes = new AbortController()
@@ -239,7 +246,7 @@ class Run {
   }
 
   async #cycleParts(): Promise<CycleParts> {
-    const { shared, streams, blocks, tokenSecret, sessions, duration, writers } = this.#settings
+    const { shared, streams, blocks, revocations, tokenSecret, sessions, duration, writers } = this.#settings
     const time = new GatewayTime()
     const lifetime = 2 * duration + OUTLIVES
     const writer = new Writer<CycleRequest>({
@@ -249,7 +256,7 @@ class Run {
       pace: this.#pace,
       signal: this.#signal,
     })
-    const prefix = `${PREFIX}${this.id}-`
+    const prefix = this.#prefix
     let until = ''
     const parts: CycleParts = {
       writer,
@@ -266,7 +273,9 @@ class Run {
       optional: {
         streams: streams && writers === 1 ? new OpenStreams(this.#readPlaces, this.record) : null,
         blocks,
+        revocations,
       },
+      revocation: this.revocation,
     }
     await this.#anchored(parts)
     until = new Date(time.now() + lifetime).toISOString()
@@ -302,17 +311,17 @@ class Run {
   }
 
   #sayUntested(): void {
-    const { streams, blocks, tokenSecret, sessions, writers } = this.#settings
+    const { streams, blocks, revocations, tokenSecret, sessions, writers } = this.#settings
     const { record } = this
     if (writers > 1)
-      for (const what of ['open streams', 'the block of a user', 'the end of a session'])
+      for (const what of ['open streams', 'the block of a user', REVOCATION, 'the end of a session'])
         record.notTested(what, 'several writers change only Seats and API keys')
     if (tokenSecret === null)
-      record.notTested(
-        'tokens, and the block of a user',
-        'tokens need the secret that signs them: give --token-secret-file',
-      )
+      for (const what of ['tokens, and the block of a user', REVOCATION])
+        record.notTested(what, 'tokens need the secret that signs them: give --token-secret-file')
     else if (!blocks) record.notTested('the block of a user', 'it was left out with --no-blocks')
+    if (tokenSecret !== null && !revocations)
+      record.notTested(REVOCATION, 'it was left out with --no-revocations')
     if (!streams) record.notTested('open streams', 'they were left out with --no-streams')
     if (sessions.length === 0)
       record.notTested(

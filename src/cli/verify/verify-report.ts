@@ -18,6 +18,8 @@ export interface VerifyReport extends RunReport {
   readonly why: string | null
   /** The objects that could not be deleted. */
   readonly left: readonly NotRemoved[]
+  /** The users of the run whose revocation stays. */
+  readonly revoked: readonly string[]
 }
 
 /** The most violations in the text. */

@@ -49,7 +49,8 @@ export async function oneCycle(
     until: () => new Date(Date.now() + HOUR).toISOString(),
     signal,
     made: new Map(),
-    optional: { streams: new OpenStreams(asked, record), blocks: false },
+    optional: { streams: new OpenStreams(asked, record), blocks: false, revocations: false },
+    revocation: { user: 'one-cycle-revoked', at: 0, users: new Set() },
   }
   await makeAnchor(parts)
   await new Cycle(parts, 1).run()

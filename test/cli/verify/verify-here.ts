@@ -36,6 +36,7 @@ export function verifyHere({ urls, key, space, isDone, ...settings }: RunHere): 
     during: null,
     streams: true,
     blocks: true,
+    revocations: true,
     writers: 1,
     terminal: NO_TERMINAL,
     interrupted: ends.signal,

@@ -107,7 +107,7 @@ t.test('runs at the same time', async (t) => {
     const isDone = (record: RunRecord) => record.violations > 2
     const { report } = await verifyThrough(url, isDone)
     t.ok(report.repeated_answers > 2)
-    const whole = { run: 'r', result: 'violations', why: null, ...report, left: [] } as const
+    const whole = { run: 'r', result: 'violations', why: null, ...report, left: [], revoked: [] } as const
     t.match(verifyOutput('text', whole), /one answer many times: \d+ reads[^]*A\s+cache\s+is\s+in\s+between/)
   })
 

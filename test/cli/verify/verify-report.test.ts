@@ -17,7 +17,14 @@ t.test('JUnit: a place whose violations are not described fails too', async (t) 
     record.read(subject, { ...read, place: 'a', answer: 'allow' })
   record.read(subject, { ...read, place: 'b', answer: 'allow' })
   record.read(subject, { ...read, place: 'c', answer: 'permission_denied' })
-  const report = { run: 'r', result: 'violations', why: null, ...record.report([]), left: [] } as const
+  const report = {
+    run: 'r',
+    result: 'violations',
+    why: null,
+    ...record.report([]),
+    left: [],
+    revoked: [],
+  } as const
   const out = verifyOutput('junit', report)
   t.match(out, /tests="3" failures="2" errors="0" skipped="0"/)
   t.match(out, /name="b: 1 reads"><failure message="1 violations"/)
