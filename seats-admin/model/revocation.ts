@@ -51,8 +51,11 @@ export interface RevocationNotice {
   readonly count?: true
   /** With `count`: the ids of the API keys that a revocation would revoke. */
   readonly keys?: readonly string[]
-  /** More sessions of the tenant have ended than have a change of their own in the commit. */
-  readonly unlisted?: true
+  /**
+   * Each session that has ended has a change of its own in the commit. Left out: others may have ended too, and
+   * no session of the tenant in memory counts.
+   */
+  readonly listed?: true
 }
 
 const SUBJECTS: readonly string[] = ['user', 'api_key', 'session', 'issuer', 'tenant']

@@ -7,7 +7,7 @@ import type { Refusal } from '../../src/model/errors.ts'
 import { issuerUser } from '../../src/model/issuer-user.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { sessionRevoked } from '../../src/model/revoked.ts'
-import { alice, type Changed, REQUEST, SlowStore } from './slow-store.ts'
+import { alice, type Changed, REQUEST, settled, SlowStore } from './slow-store.ts'
 
 /** Whole seconds since the epoch, after the tokens of {@link alice} were issued. */
 const T = 100
@@ -81,9 +81,9 @@ t.test('of another user, of another tenant, or a count: nothing is repeated', as
     const subjects = [{ user: 'alice' }, { issuer: ISSUER }, { tenant: true }] as const
     for (const subject of subjects) store.write(() => {}, notice({ subject }, 'globex'))
     for (const subject of subjects) store.write(() => {}, notice({ subject, count: true }))
-    store.write(() => {}, notice({ subject: { user: `user ${at}` } }))
+    store.write(() => {}, notice({ subject: { user: `user ${at}` }, listed: true }), ['session', `S${at}`])
     store.write(() => {}, notice({ subject: { session: 'S' } }), ['session', 'S'])
-    store.write(() => {}, notice({ subject: { user: 'alice' }, unlisted: true }, 'globex'))
+    store.write(() => {}, notice({ subject: { user: 'alice' } }, 'globex'))
   }
   await finish(store)
   t.equal(await code, 'allow')
@@ -127,7 +127,7 @@ t.test('a revocation of so many sessions that they have no changes: the session 
     // Without the restrictions in memory, they are read after the revocation, and have not changed since.
     t.same(store.waiting, [isWarm ? 'name A' : 'restrictions'], 'memory has the session')
     const end = () => store.sessions.set('S', { ...session, endedAt: 5, revoked: true })
-    store.write(end, notice({ subject, unlisted: true }))
+    store.write(end, notice({ subject }))
     store.grant('A', ['x:y'])
     await finish(store)
     t.equal((await decided).decision.code, 'token_revoked', JSON.stringify(subject))
@@ -144,3 +144,30 @@ t.test('two revocations at once: each is the state that the request is refused b
   await finish(store)
   t.equal(await code, 'token_revoked')
 })
+
+t.test(
+  'a session of another user does not wait longer, where the sessions that have ended are listed',
+  async (t) => {
+    for (const listed of [true, false]) {
+      const store = setUp({ A: ['x:y'], B: [] })
+      const caller: Principal = { ...alice(['B', 'A']), session: 'S', issuedAt: Infinity }
+      const engine = store.engine(async (_credentials, trace) => {
+        await store.memory.sessionById('acme', 'S', trace)
+        return caller
+      })
+      await begin(store, alice(['B']))
+      await store.memory.sessionById('acme', 'S')
+      store.isSlow = true
+      const decided = Promise.resolve(engine.evaluate(REQUEST))
+      await settled()
+      const more = listed ? { listed: true as const } : {}
+      store.write(() => {}, notice({ subject: { user: 'bob' }, ...more }), ['session', 'S2'])
+      await finish(store)
+      t.equal((await decided).decision.code, 'allow')
+      t.equal(store.memory.received.repeated, listed ? 0 : 1)
+      store.asked.length = 0
+      await store.memory.sessionById('acme', 'S')
+      t.same(store.asked, [], 'memory has it, or has it again')
+    }
+  },
+)

@@ -304,7 +304,7 @@ export class SeatMemory implements RestrictionLookup {
   /** @param notice null: of a form that is unknown here */
   #forgetVoided(tenant: string, notice: RevocationNotice | null, seq: number): void {
     if (notice === null) return this.#forgetUnknown(seq)
-    const { subject, count = false, unlisted = false } = notice
+    const { subject, count = false, listed = false } = notice
     // An API key and a session have a change of their own.
     if (count || 'api_key' in subject || 'session' in subject) return this.received.unchanged(seq)
     if ('user' in subject) {
@@ -314,7 +314,7 @@ export class SeatMemory implements RestrictionLookup {
       this.#restrictions.invalidateTenant(tenant, seq)
       this.received.changedWide('block', tenant, seq)
     }
-    if (!unlisted && !('tenant' in subject)) return
+    if (listed || 'issuer' in subject) return
     this.#sessions.invalidateTenant(tenant, seq)
     this.received.changedWide('session', tenant, seq)
   }
