@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { openSqliteStore } from '../../seats-admin/index.ts'
+import { done, writer } from '../seats-admin/store/conformance.ts'
 import { startWorld } from '../support/world.ts'
 
 const world = await startWorld(t, {
@@ -30,6 +31,9 @@ for (const [sub, email] of [
   ['fritz', 'Team@example.com'],
 ] as const)
   await store.recordSignIn('acme', { sub, email, name: null, at: Date.now() }, [viewerId])
+const ofDora = done(
+  await store.createApiKey(writer(), { name: 'dora', seats: ['Viewer'], expiresAt: null, owner: 'dora' }),
+).value
 await store.close()
 
 type Asked = Record<string, unknown>
@@ -101,6 +105,17 @@ t.test('API keys, by id and by themselves', async (t) => {
     t.match(await explain({ ...LIST, api_key }), { code: 'api_key_invalid', principal: null, seats: [] })
   t.match(await explain({ ...LIST, api_key: key.id }, 'globex'), { code: 'api_key_invalid' })
   t.notOk(world.logText().includes(key.key), 'no key in the log')
+})
+
+t.test('an API key of a blocked owner', async (t) => {
+  const asked = { ...LIST, api_key: ofDora.id }
+  t.match(await explain(asked), { code: 'allow', principal: { method: 'api-key', owner: 'dora' } })
+  const { id } = (await world.admin('POST', '/v1/blocks', { user: 'dora' })).json
+  t.match(await explain(asked), { code: 'caller_blocked' })
+  t.match(await inSpace(asked), { code: 'caller_blocked' }, 'the asker sees the key')
+  t.match(await explain({ ...LIST, api_key: key.id }), { code: 'allow' })
+  await world.admin('DELETE', `/v1/blocks/${id}`)
+  t.match(await explain(asked), { code: 'allow' })
 })
 
 t.test('users', async (t) => {

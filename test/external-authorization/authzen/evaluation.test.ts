@@ -1,6 +1,8 @@
 /** `POST /access/v1/evaluation` on a running gateway: subjects, resources, spaces, and changes that take effect at once. */
 
 import t from 'tap'
+import { openStore } from '../../../seats-admin/index.ts'
+import { done, writer } from '../../seats-admin/store/conformance.ts'
 import { onRoute, question, signIn, startPep } from './support.ts'
 import { until } from '../../support/until.ts'
 import { metricsOf } from '../../support/operations.ts'
@@ -38,6 +40,24 @@ t.test('subjects, by what they are now', async (t) => {
     t.equal(await may(subject, 'main'), `false ${reason}`, subject)
   for (const path of ['/v1/me', '/docs/*'])
     t.equal(await decide(onRoute('user:mallory', 'GET', path)), 'false user_not_found', `absent on ${path}`)
+})
+
+t.test('an API key of a blocked owner', async (t) => {
+  await world.seat('Owned', ['main'], ['trainings:read'])
+  const store = await openStore(world.config.store)
+  const input = { name: 'owned', seats: ['Owned'], expiresAt: null, owner: 'olga' }
+  const { value } = done(await store.createApiKey(writer(), input))
+  await store.close()
+  const may = () => decide(onRoute(`api-key:${value.id}`, 'GET', READ, 'main'))
+  const request = async () =>
+    (await world.client.send('GET', '/v1/trainings/7', { 'x-api-key': value.key, space: 'main' })).json.code
+  t.equal(await may(), 'true allow')
+  const { id } = (await world.admin('POST', '/v1/blocks', { user: 'olga' })).json
+  t.equal(await may(), 'false caller_blocked')
+  t.equal(await request(), 'caller_blocked', 'as its requests')
+  await world.admin('DELETE', `/v1/blocks/${id}`)
+  t.equal(await may(), 'true allow')
+  t.equal(await request(), undefined)
 })
 
 t.test('routes by their pattern, and permissions', async (t) => {
