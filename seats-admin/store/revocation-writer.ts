@@ -198,10 +198,10 @@ class Revoking {
     const sessions = await this.#endSessions(concern, at, born)
     const keys = await this.#revokeKeys(concern, at, born)
     const ended = { sessions: sessions.count, apiKeys: keys.count }
-    const isUnlisted = sessions.count > MAX_NAMED
+    const isListed = sessions.count <= MAX_NAMED
     const changes = [
-      noticeChange(tenant, { at, subject, ...(isUnlisted ? { unlisted: true } : {}) }),
-      ...(isUnlisted ? [] : sessions.changes),
+      noticeChange(tenant, { at, subject, ...(isListed ? { listed: true } : {}) }),
+      ...(isListed ? sessions.changes : []),
       ...keys.changes,
       ...(block?.changes ?? []),
     ]

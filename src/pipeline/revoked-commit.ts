@@ -18,7 +18,7 @@ export interface RevokedCommit {
   readonly tenant: string
   readonly mark: number
   readonly notice: RevocationNotice
-  /** The ids of sessions that it has ended: all of them, some with `unlisted`, or none. */
+  /** The ids of sessions that it has ended, or some of them. */
   readonly sessions: ReadonlySet<string>
   /** The ids of the API keys that it has revoked, or would revoke. */
   readonly keys: ReadonlySet<string>
@@ -68,15 +68,14 @@ function concernOfCredential(principal: Principal, commit: RevokedCommit): Conce
 }
 
 /**
- * A session that is not among those that the commit has ended began after the revocation. If the commit does
- * not list all, the record of the session tells: otherwise a stream of a stolen session would stay open, and the
- * answer would say that nothing is.
+ * The record of a session tells if the commit does not list it: it may have begun after the revocation, have ended
+ * with more than a commit lists, or have ended by an earlier commit that is still to be decided. Otherwise a stream of a
+ * stolen session could stay open, and the answer would say that none is.
  */
 function concernOfSession(principal: Principal, id: string, commit: RevokedCommit): Concern {
-  const { subject, count, unlisted } = commit.notice
+  const { subject, count } = commit.notice
   if (commit.sessions.has(id) || ('session' in subject && subject.session === id)) return 'ended'
   if (!isOfSubject(principal, commit)) return 'none'
-  if (commit.sessions.size > 0 && unlisted !== true) return 'none'
   return count === true ? 'ended' : 'perhaps'
 }
 

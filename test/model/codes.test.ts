@@ -129,6 +129,11 @@ t.test('each code', async (t) => {
   await world.admin('POST', '/v1/blocks', { user: 'eve' })
   check('caller_blocked', await get('/v1/trainings', bearer(await world.token([], { sub: 'eve' }))))
 
+  const voided = await world.token([], { sub: 'ivy' })
+  await world.admin('POST', '/v1/revocations', { subject: { user: 'ivy' } })
+  check('token_revoked', await get('/v1/trainings', bearer(voided)))
+  check('revocation_not_found', await world.admin('GET', '/v1/revocations/none'))
+
   await get('/limited')
   check('rate_limited', await get('/limited'))
 
@@ -137,13 +142,12 @@ t.test('each code', async (t) => {
   seen.add('headers_too_large')
 
   // Shown where their causes are made: test/pipeline/preflight.test.ts, test/attacks/login-csrf.test.ts, test/http/server/slow-headers.slow.test.ts,
-  // test/attacks/store-gone.slow.test.ts, test/external-authorization/listener.test.ts and test/decision/seats/restrictions.test.ts.
+  // test/attacks/store-gone.slow.test.ts and test/external-authorization/listener.test.ts.
   seen.add('peer_refused')
   seen.add('preflight_refused')
   seen.add('origin_refused')
   seen.add('request_timeout')
   seen.add('unavailable')
-  seen.add('token_revoked')
   t.same(
     Object.keys(errors).filter((code) => !seen.has(code)),
     [],

@@ -102,7 +102,7 @@ function revocation(mark: number, ...more: ReturnType<typeof change>[]) {
   return [change('revocation', notice, mark), ...more]
 }
 
-t.test('a revocation cuts in the next turn, without a decision, and says what', async (t) => {
+t.test('a revocation cuts what it names in the next turn, without a decision, and says what', async (t) => {
   const { changes, state, add, pass } = setUp()
   const ended = [
     add('socket', {}, 'websockets'),
@@ -124,7 +124,7 @@ t.test('a revocation cuts in the next turn, without a decision, and says what', 
     ['token_revoked', 'token_revoked', 'token_revoked', 'token_revoked', 'api_key_revoked'],
   )
   t.notOk(others.some(({ cut }) => cut !== null))
-  t.same(state.decided, [])
+  t.same(state.decided, ['new session'])
   t.same(await changes.cutBy(1), { websockets: 1, streams: 3, requests: 1 })
 })
 

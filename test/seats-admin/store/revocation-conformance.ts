@@ -280,7 +280,7 @@ export const revocationConformance = suite((test) => {
     await many(store, MAX_NAMED + 1, user)
     const other = await revoke(store, { user })
     t.same([other.value.ended.sessions, other.changes.length], [MAX_NAMED + 1, 1])
-    const notice = { at: other.value.at, subject: { user }, unlisted: true }
+    const notice = { at: other.value.at, subject: { user } }
     t.same(JSON.parse(other.changes[0]?.key ?? ''), notice)
     const page = { limit: 1, after: null, user, now: NOW }
     t.same((await store.listSessions('acme', page)).data, [])
