@@ -3,7 +3,7 @@
 import type { Decider } from './decider.ts'
 import type { Process } from './process.ts'
 import type { Action } from './schedule.ts'
-import { type StoredRecord, RECORDS, SEATS } from './records.ts'
+import { type StoredRecord, BLOCK, RECORDS, REVOKED, SEATS } from './records.ts'
 import { questionOf, type World } from './world.ts'
 
 export function perform(world: World, action: Action): void {
@@ -13,6 +13,8 @@ export function perform(world: World, action: Action): void {
       return write(world, action)
     case 'apply':
       return apply(world, action)
+    case 'revoke':
+      return revoke(world, action)
     case 'reload':
       return open(world, action.target, (decider) => decider.reload())
     case 'write from outside':
@@ -53,6 +55,11 @@ function apply(world: World, { target, deletes: bits, swaps }: Of<'apply'>): voi
   const deletes = SEATS.filter((_, at) => (bits & (1 << at)) !== 0)
   world.figures.applied++
   open(world, target, (decider) => decider.write({ records: SEATS, deletes, swaps }))
+}
+
+function revoke(world: World, { target, blocks }: Of<'revoke'>): void {
+  const records = blocks ? [...REVOKED, BLOCK] : REVOKED
+  open(world, target, (decider) => decider.revoke({ records, deletes: REVOKED, revokes: true }))
 }
 
 /** In a process that accepts requests. */

@@ -2,6 +2,7 @@
  * Records which writes have been acknowledged, and checks each decision:
  * - It is decided on a state at least as new as every write that was acknowledged before the request began.
  * - All that it has seen is of one single state of the store, which gives the same answer.
+ * - No stream from before a revocation is open in a process that has said what it has cut.
  * - A stream stays open for at most two seconds after a write that refuses it was acknowledged.
  */
 
@@ -9,10 +10,10 @@ import type { Decision } from '../../../src/model/decision.ts'
 import type { Database } from './database.ts'
 import type { Context } from './context.ts'
 import { isAllowedAt, type Question, recordsOf, type Seen, seenBy } from './questions.ts'
-import { type StoredRecord, type Version, NAMES, RECORDS } from './records.ts'
+import { type StoredRecord, type Version, NAMES, RECORDS, REVOKED } from './records.ts'
 
 export interface Violation {
-  readonly kind: 'stale' | 'torn' | 'open' | 'late' | 'no lease'
+  readonly kind: 'stale' | 'torn' | 'open' | 'uncut' | 'late' | 'no lease'
   readonly what: string
 }
 
@@ -86,6 +87,18 @@ export class Checker {
         'open',
         `${process} has a stream of the ${question.credential} for ${names}: no state since ${least} allows it`,
       )
+  }
+
+  /**
+   * A stream that was decided before a revocation is still open, and its process has said that it has cut it.
+   *
+   * @param least the number of the revocation
+   */
+  checkCut(process: string, least: number, question: Question, decision: Decision): void {
+    for (const [record, state] of seenBy(question, decision)) {
+      if (!REVOKED.includes(record) || this.#isFresh(record, state, least)) continue
+      this.report('uncut', `${process} has a stream of the ${question.credential} from before ${least}`)
+    }
   }
 
   report(kind: Violation['kind'], what: string): void {

@@ -4,6 +4,7 @@
  */
 
 import {
+  type Change,
   CHANGE_KINDS,
   type Committed,
   type NumberedChange,
@@ -13,7 +14,8 @@ import type { CutReport } from '../../../seats-admin/model/registered-instance.t
 import type { Renewal } from '../../../seats-admin/index.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { Context } from './context.ts'
-import { NAMES, SEATS, SESSION, TENANT, tagOf, type StoredRecord, type Version } from './records.ts'
+import type { RevocationNotice } from '../../../seats-admin/model/revocation.ts'
+import { BLOCK, NAMES, SEATS, SESSION, TENANT, tagOf, type StoredRecord, type Version } from './records.ts'
 import type { Schedule } from './schedule.ts'
 
 /** As in the real store: a reader that is further behind gets no changes, and drops everything. */
@@ -42,6 +44,8 @@ export interface Write {
   readonly swaps?: boolean
   /** Number of changes by others in the same commit. */
   readonly further?: number
+  /** Whether it is a revocation of the user: its first change is the notice. */
+  readonly revokes?: boolean
 }
 
 const MISSING: Version = { seq: 0, tag: 0, exists: false, other: null, renewAt: 0, revives: false }
@@ -78,9 +82,10 @@ export class Database {
     return this.#head
   }
 
-  commit({ records, deletes, swaps = false, further = 0 }: Write): Committed {
+  commit({ records, deletes, swaps = false, further = 0, revokes = false }: Write): Committed {
     if (swaps) this.#swapNames()
     const committed = this.#number([
+      ...(revokes ? [this.#notice] : []),
       ...othersOf(further),
       ...records.flatMap((record) => this.#changesOf(record)),
     ])
@@ -162,6 +167,11 @@ export class Database {
     const versions = this.#versions.get(record)
     if (versions === undefined) this.#versions.set(record, [MISSING, version])
     else versions.push(version)
+  }
+
+  get #notice(): Change {
+    const notice: RevocationNotice = { at: this.#context.timeline.now, subject: { user: BLOCK.id } }
+    return { tenant: TENANT, kind: 'revocation', key: JSON.stringify(notice) }
   }
 
   #swapNames(): void {

@@ -6,6 +6,8 @@
 
 import type { Coherence } from '../../../src/coherence/instance.ts'
 import { LEASE, type Lease, MARGIN } from '../../../src/coherence/lease.ts'
+import { CUT_WITHIN } from '../../../src/coherence/cut-reports.ts'
+import type { ReachedInstance } from '../../../seats-admin/model/revocation.ts'
 import type { Committed } from '../../../seats-admin/model/change.ts'
 import type { Evaluation } from '../../../src/model/decision.ts'
 import type { DecisionEngine } from '../../../src/decision/engine.ts'
@@ -28,6 +30,8 @@ import type { World } from './world.ts'
 
 /** Milliseconds within which a write must be acknowledged: by the slowest clock, with two late timers. */
 const ANSWERED_WITHIN = (LEASE + MARGIN) / 0.9 + 10
+/** The same for a revocation, in a worker whose primary is frozen. */
+const REVOKED_WITHIN = (CUT_WITHIN + 2 * MARGIN) / 0.9 + 10
 
 /** The seal authenticates the writer of a value, not its age, and would cost a fifth of a run. */
 class NoSeal extends Seal {
@@ -80,7 +84,11 @@ export class Decider {
     this.lease = model?.lease(process, lease) ?? lease
     this.#engine = this.#newEngine()
     this.streams = new Streams(world, this, changes)
-    coherence.join(this.lease)
+    coherence.join({
+      applyReading: (reading) => this.lease.applyReading(reading),
+      applyAnnouncement: (announced) => this.lease.applyAnnouncement(announced),
+      cutBy: (mark) => parts.cutBy(changes, mark),
+    })
   }
 
   /** That requests need now. */
@@ -120,6 +128,24 @@ export class Decider {
     )
   }
 
+  /** As {@link write}. */
+  revoke(write: Write): void {
+    if (!this.isOpen) return
+    this.#store.write(write).then(
+      (committed) => void this.#revoke(committed),
+      () => {},
+    )
+  }
+
+  async #revoke(committed: Committed): Promise<void> {
+    let reached: readonly ReachedInstance[] = []
+    const revoke = async () => {
+      reached = await this.#coherence.revoke(committed)
+    }
+    await this.#announce(committed, revoke, REVOKED_WITHIN)
+    this.#world.revoked(this.process.name, committed, reached)
+  }
+
   #newEngine(): DecisionEngine {
     const { parts, context } = this.#world
     const [table] = [TABLES[this.#table] ?? TABLES[0]]
@@ -152,8 +178,12 @@ export class Decider {
     return evaluation
   }
 
-  async #announce(committed: Committed, announce: () => Promise<void>): Promise<void> {
-    const answered = this.#expectAnswer(`${committed.seq}`)
+  async #announce(
+    committed: Committed,
+    announce: () => Promise<void>,
+    within = ANSWERED_WITHIN,
+  ): Promise<void> {
+    const answered = this.#expectAnswer(`${committed.seq}`, within)
     this.#world.context.model?.announce(this.process, committed.seq)
     await announce()
     answered()
@@ -161,11 +191,11 @@ export class Decider {
     this.#world.answered(this.process.name, committed)
   }
 
-  #expectAnswer(what: string): () => void {
+  #expectAnswer(what: string, within: number): () => void {
     const { process } = this
     const { freezes } = process
     let isAnswered = false
-    this.#world.context.timeline.after(ANSWERED_WITHIN, null, () => {
+    this.#world.context.timeline.after(within, null, () => {
       if (isAnswered || process.state !== 'running' || process.freezes !== freezes) return
       this.#world.checker.report('late', `${process.name} has not answered ${what}`)
     })

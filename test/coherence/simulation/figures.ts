@@ -25,6 +25,9 @@ export function zeroFigures() {
     streams: 0,
     reevaluated: 0,
     cut: 0,
+    /** Instances that have said what they have cut for a revocation, and those that have not. */
+    closed: 0,
+    partial: 0,
     /** Instances that were removed from the list or left it. */
     removed: 0,
   }

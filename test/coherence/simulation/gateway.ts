@@ -17,7 +17,7 @@ export class Gateway {
   readonly machine: Machine
   readonly primary: Process
   readonly #world: World
-  readonly #name: string
+  readonly name: string
   readonly #instance: Instance
   readonly #deciders = new Set<Decider>()
   #forks = 0
@@ -26,7 +26,7 @@ export class Gateway {
   /** @param workers 0: a single process that decides */
   constructor(world: World, name: string, workers: number) {
     this.#world = world
-    this.#name = name
+    this.name = name
     this.machine = new Machine(world.context, name)
     this.primary = new Process(world.context, this.machine, name)
     this.#instance = this.#newInstance(workers)
@@ -61,14 +61,14 @@ export class Gateway {
     const { context, parts, database, redis, schedule, figures } = this.#world
     const store = new StoreClient(database, this.primary)
     const instance = parts.instance({
-      id: this.#name,
-      name: this.#name,
+      id: this.name,
+      name: this.name,
       source: store,
       list: parts.list(store),
       bus: schedule.hasRedis ? new SimulatedBus(redis, this.primary) : null,
       clock: this.primary.clock,
       listener: {
-        feed: (state) => context.trace?.(`${this.#name}: the feed is ${state}`),
+        feed: (state) => context.trace?.(`${this.name}: the feed is ${state}`),
         answered: ({ by }) => figures[by]++,
         acknowledged: () => {},
       },
@@ -104,7 +104,7 @@ export class Gateway {
 
   #fork(history: History): void {
     const { context, parts } = this.#world
-    const process = new Process(context, this.machine, `${this.#name}-${++this.#forks}`)
+    const process = new Process(context, this.machine, `${this.name}-${++this.#forks}`)
     const [ours, theirs] = channelBetween(this.primary, process)
     const remote = parts.remoteDecider(ours, this.#instance, history)
     context.model?.forks(remote, process)
@@ -116,7 +116,7 @@ export class Gateway {
       })
     })
     context.timeline.after(context.random.between(1, 20), process, () => {
-      const coherence = new RemoteInstance(theirs, process.clock, { id: this.#name, name: this.#name })
+      const coherence = new RemoteInstance(theirs, process.clock, { id: this.name, name: this.name })
       const decider = this.#newDecider(process, coherence)
       decider.lease.renewed().then(
         () => this.#open(decider),

@@ -101,7 +101,7 @@ export class ModelTrace {
 
   commit(process: Process, { seq, changes }: Committed): void {
     const gateway = gatewayOf(process)
-    const own = changes.filter(({ tenant }) => tenant === TENANT)
+    const own = changes.filter(({ tenant, kind }) => tenant === TENANT && kind !== 'revocation')
     const keys = setOf(own.map(({ kind, key }) => (kind === 'block' ? BLOCK : recordBy(key))))
     this.#ends.push(seq)
     this.#add(process, 'commit', gateway, keys, this.#goneAt(seq))

@@ -9,6 +9,7 @@ import { type Coherence, Instance } from '../../../src/coherence/instance.ts'
 import { Lease } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
 import type { Committed } from '../../../seats-admin/model/change.ts'
+import type { OpenCounts } from '../../../seats-admin/model/revocation.ts'
 import type { Renewal, SessionStore } from '../../../seats-admin/index.ts'
 import { DecisionEngine } from '../../../src/decision/engine.ts'
 import { SeatMemory } from '../../../src/decision/seats/memory.ts'
@@ -40,6 +41,8 @@ export const REAL_PARTS = {
   engine: maker(DecisionEngine),
   reevaluation: (changes: Changes, exchanges: OpenExchanges<Stream>, clock: ReevaluationClock) =>
     new Reevaluation(changes, exchanges, clock),
+  /** What a process says that it has cut for a revocation. */
+  cutBy: (changes: Changes, mark: number): Promise<OpenCounts | null> => changes.cutBy(mark),
   /** The methods of the store that a renewal of a session uses. */
   sessions: (store: StoreClient): RenewalStore => sessionsOf(store, true),
   /** Announces a renewal. */

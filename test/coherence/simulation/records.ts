@@ -44,6 +44,9 @@ export const KEY: StoredRecord = { kind: 'api-key', id: 'key-1' }
 export const SESSION: StoredRecord = { kind: 'session', id: 'session-1-------------' }
 export const BLOCK: StoredRecord = { kind: 'block', id: 'user-1' }
 
+/** Those that a revocation of the user ends. */
+export const REVOKED: readonly StoredRecord[] = [SESSION, KEY]
+
 /** Those that are written. */
 export const RECORDS: readonly StoredRecord[] = [...SEATS, KEY, SESSION, BLOCK]
 

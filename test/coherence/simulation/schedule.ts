@@ -26,6 +26,8 @@ export type Action = { readonly at: number } & (
       /** Whether the Seats exchange their names. */
       readonly swaps: boolean
     }
+  /** Of the user, with its session and its key. */
+  | { readonly kind: 'revoke'; readonly target: number; readonly blocks: boolean }
   | { readonly kind: 'reload'; readonly target: number }
   | { readonly kind: 'write from outside'; readonly record: number }
   | { readonly kind: 'ask'; readonly target: number }
@@ -82,6 +84,7 @@ export function scheduleOf(seed: number): Schedule {
     if ((kind === 'begin' || kind === 'kill a worker') && random.chance(0.6)) {
       actions.push(...writesOf(random, at + random.between(0, 100)))
     }
+  actions.push(...revocationsOf(new Random(seed ^ REVOCATIONS), when))
   actions.sort((a, b) => a.at - b.at)
   const checksRecovery = random.chance(0.15)
   const memory = random.pick([ENOUGH, ENOUGH, 4000])
@@ -128,6 +131,19 @@ function operationsOf(random: Random, when: () => number): Action[] {
     operations.push({ at: when(), kind: 'reload', target: random.below(ANY) })
   if (random.chance(0.1)) operations.push({ at: when(), kind: 'leave', target: random.below(ANY) })
   return operations
+}
+
+/** Makes other numbers of a seed: the rest of the schedule does not depend on whether it has revocations. */
+const REVOCATIONS = 0x5eed
+
+function revocationsOf(random: Random, when: () => number): Action[] {
+  if (random.chance(0.6)) return []
+  return Array.from({ length: random.pick([1, 1, 2]) }, () => ({
+    at: 40 + when(),
+    kind: 'revoke' as const,
+    target: random.below(ANY),
+    blocks: random.chance(0.3),
+  }))
 }
 
 /** Often followed by a second write of the same record, perhaps by another process. */

@@ -128,6 +128,13 @@ export class Streams implements OpenExchanges<Stream> {
     for (const stream of this.inFlight) this.#checkOpen(stream, this.#world.checker.floor)
   }
 
+  /** The process has said that it has cut what the revocation with this number concerns. */
+  checkCut(seq: number): void {
+    for (const { question, evaluation } of this.inFlight)
+      if (evaluation !== null)
+        this.#world.checker.checkCut(this.#decider.process.name, seq, question, evaluation.decision)
+  }
+
   #checkOpen(stream: Stream, floor: Floor): void {
     const { process, permission } = this.#decider
     if (!this.inFlight.has(stream) || stream.isEvaluated || stream.hasFailed) return

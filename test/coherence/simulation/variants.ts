@@ -5,6 +5,7 @@
 
 import type { Bus, BusReceiver } from '../../../src/coherence/bus.ts'
 import type { ChangeKind, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
+import { NOTHING_OPEN, type OpenCounts, type ReachedInstance } from '../../../seats-admin/model/revocation.ts'
 import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
 import { History } from '../../../src/coherence/history.ts'
@@ -195,6 +196,28 @@ class IgnoresGaps extends ReceivedChanges {
   }
 }
 
+/** Says at once that its worker has nothing to cut. */
+class AnswersForWorker extends RemoteDecider {
+  override async cutBy(): Promise<OpenCounts> {
+    return NOTHING_OPEN
+  }
+}
+
+/** Takes those that are reached in one way for closed, whatever they have said. */
+function assumesClosed(how: ReachedInstance['how']): Parts['instance'] {
+  return maker(
+    class extends Instance {
+      override async revoke(...asked: Parameters<Instance['revoke']>): ReturnType<Instance['revoke']> {
+        const reached = await super.revoke(...asked)
+        return reached.map((each) => ({
+          ...each,
+          cut: each.how === how ? (each.cut ?? NOTHING_OPEN) : each.cut,
+        }))
+      }
+    },
+  )
+}
+
 /** Re-evaluation that sees only some of the open exchanges. */
 function watchesOnly(isSeen: (stream: Stream) => boolean): Parts['reevaluation'] {
   return (changes, exchanges, clock) => {
@@ -277,6 +300,12 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
   'memory is not brought up to the position of a value': { received: maker(ReceivesNothing) },
   'an acknowledgement does not wait for earlier changes': { lease: maker(AcknowledgesWithGaps) },
   'a gap in the received changes does not count': { received: maker(IgnoresGaps) },
+  'a process says what it has cut before it has': { cutBy: async () => NOTHING_OPEN },
+  'the primary says what its workers have cut': { remoteDecider: maker(AnswersForWorker) },
+  'an instance that has not said what it has cut counts as closed': {
+    instance: assumesClosed('acknowledged'),
+  },
+  'an instance whose lease has ended counts as closed': { instance: assumesClosed('lease_ended') },
   're-evaluation forgets requests that are not decided yet': {
     reevaluation: watchesOnly(({ evaluation }) => evaluation !== null),
   },
@@ -290,6 +319,14 @@ const SHOWN_BY_STREAMS: ReadonlySet<string> = new Set([
   're-evaluation forgets a reload',
 ])
 
+/** Variants that the answer to a revocation shows. */
+const SHOWN_BY_ANSWERS: ReadonlySet<string> = new Set([
+  'a process says what it has cut before it has',
+  'the primary says what its workers have cut',
+  'an instance that has not said what it has cut counts as closed',
+  'an instance whose lease has ended counts as closed',
+])
+
 /**
  * Whether the violation shows that the variant is broken: a decision on an old state, or on none.
  *
@@ -297,6 +334,7 @@ const SHOWN_BY_STREAMS: ReadonlySet<string> = new Set([
  */
 export function shows(name: string | null, { kind }: Violation): boolean {
   if (name === null) return true
+  if (SHOWN_BY_ANSWERS.has(name)) return kind === 'uncut'
   return SHOWN_BY_STREAMS.has(name) ? kind === 'open' : kind === 'stale' || kind === 'torn'
 }
 

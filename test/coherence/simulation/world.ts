@@ -4,6 +4,7 @@ import { LEASE, MARGIN } from '../../../src/coherence/lease.ts'
 import { perform } from './actions.ts'
 import { Database } from './database.ts'
 import type { Committed } from '../../../seats-admin/model/change.ts'
+import type { OpenCounts, ReachedInstance } from '../../../seats-admin/model/revocation.ts'
 import type { Decider } from './decider.ts'
 import { type Figures, zeroFigures } from './figures.ts'
 import { Gateway } from './gateway.ts'
@@ -16,7 +17,7 @@ import { RedisModel } from './redis.ts'
 import type { Schedule } from './schedule.ts'
 import { StoreClient } from './store-client.ts'
 import { type Question, QUESTIONS, recordsOf } from './questions.ts'
-import { BLOCK, recordBy, RECORDS, TENANT, type StoredRecord } from './records.ts'
+import { BLOCK, recordBy, RECORDS, REVOKED, TENANT, type StoredRecord } from './records.ts'
 import { Timeline } from './timeline.ts'
 import { Checker } from './checker.ts'
 
@@ -39,6 +40,8 @@ export class World {
   readonly gateways: Gateway[] = []
   readonly figures: Figures = zeroFigures()
   #nextTag = 1_000_000
+  /** The answer to the newest revocation. */
+  #reached: readonly ReachedInstance[] = []
   /** When the newest of the requests began that were answered with 503. */
   #unavailableSince = Number.NEGATIVE_INFINITY
 
@@ -111,6 +114,22 @@ export class World {
     }
   }
 
+  /** What an instance says that it has cut is no longer open in any of its processes. */
+  revoked(by: string, { seq }: Committed, reached: readonly ReachedInstance[]): void {
+    const { trace } = this.context
+    this.#reached = reached
+    trace?.(
+      `${by} has revoked ${seq}: ${reached.map(({ id, how, cut }) => `${id} ${how} ${total(cut)}`).join(', ')}`,
+    )
+    for (const { id, how, cut } of reached) {
+      if (how === 'acknowledged' && cut !== null) this.figures.closed++
+      else this.figures.partial++
+      if (cut === null) continue
+      const gateway = this.gateways.find(({ name }) => name === id)
+      for (const { streams } of gateway?.deciders ?? []) streams.checkCut(seq)
+    }
+  }
+
   /** A request was answered with 503. @param begun simulated time */
   unavailable({ credential }: Question, begun: number): void {
     this.figures.unavailable++
@@ -170,7 +189,27 @@ export class World {
     if (this.#unavailableSince >= asked) this.checker.report('no lease', 'a request was refused')
     timeline.runUntil(timeline.now + SETTLES_WITHIN)
     for (const { streams, isOpen } of this.deciders) if (isOpen) streams.checkAll()
+    // A reading without changes does not show the revocation.
+    if (this.schedule.kept > REVOKED.length + 1) this.#checkRevocation()
   }
+
+  /** Without faults, each gateway that serves says what it has cut. */
+  #checkRevocation(): void {
+    const { timeline } = this.context
+    const serving = this.gateways.filter(({ deciders }) => deciders.some(({ isOpen }) => isOpen))
+    this.#reached = []
+    const [decider] = serving.flatMap(({ deciders }) => deciders.filter(({ isOpen }) => isOpen))
+    if (decider === undefined) return
+    decider.revoke({ records: REVOKED, deletes: REVOKED, revokes: true })
+    timeline.runUntil(timeline.now + SETTLES_WITHIN)
+    for (const { name } of serving)
+      if (!this.#reached.some(({ id, how, cut }) => id === name && how === 'acknowledged' && cut !== null))
+        this.checker.report('late', `${name} has not said what it has cut`)
+  }
+}
+
+function total(cut: OpenCounts | null): string {
+  return cut === null ? '?' : `${cut.websockets + cut.streams + cut.requests}`
 }
 
 /** A question that depends on one of the records. */
@@ -180,5 +219,6 @@ export function questionOf(random: Random, records: readonly StoredRecord[]): Qu
 
 function recordsIn({ changes }: Committed): StoredRecord[] {
   const own = changes.filter(({ tenant }) => tenant === TENANT)
-  return own.map(({ kind, key }) => (kind === 'block' ? BLOCK : recordBy(key)))
+  const records = own.filter(({ kind }) => kind !== 'revocation')
+  return records.map(({ kind, key }) => (kind === 'block' ? BLOCK : recordBy(key)))
 }
