@@ -28,9 +28,10 @@ export const opened = signal(0)
 function read() {
   const path = location.pathname.startsWith(HOME) ? location.pathname.slice(HOME.length) : ''
   const query = new URLSearchParams(location.search)
+  const segments = path.split('/').filter(Boolean).map(decoded)
   // Of a link that holds one: it is not sent on.
   for (const [name, value] of [...query]) if (hasKey(value)) query.delete(name)
-  return { segments: path.split('/').filter(Boolean).map(decoded), query }
+  return { segments: segments.filter((each) => !hasKey(each)), query }
 }
 
 /** @param {string} text */

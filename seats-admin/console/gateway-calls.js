@@ -209,7 +209,7 @@ export async function callOnce(
 ) {
   const headers = { space: space ?? by.space, ...(ifMatch ? { 'if-match': ifMatch } : {}) }
   const url = api + path + queryOf(query)
-  const isRead = method === 'GET' || READS.has(path)
+  const isRead = method === 'GET' || READS.has(path) || isDryRun(body)
   try {
     return await answered(by.key, method, url, { headers, body, signal, isRead })
   } catch (cause) {
@@ -223,6 +223,11 @@ export async function callOnce(
 
 /** Questions that are too long for a URL. */
 const READS = new Set(['/v1/seats/plan', '/v1/access/explain'])
+
+/** Whether the body asks for what a change would do. @param {unknown} body */
+function isDryRun(body) {
+  return typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true
+}
 
 /**
  * A sign-in endpoint.

@@ -56,14 +56,15 @@ const OLD = EVERY + 2000
  * Reads it again and again while the page is visible. What is refused is not asked again; what may pass is.
  *
  * @param {Loaded<any>} of
+ * @param {boolean} [isPaused]
  * @returns {number | null} milliseconds since the last answer, once it is old
  */
-export function useReadAgain({ at, refusal, loading, again }) {
-  const isRefused = refusal !== null && !mayPass(refusal)
+export function useReadAgain({ at, refusal, loading, again }, isPaused = false) {
+  const isOver = isPaused || (refusal !== null && !mayPass(refusal))
   const isLoading = useRef(loading)
   isLoading.current = loading
   useEffect(() => {
-    if (isRefused) return
+    if (isOver) return
     const read = () => {
       // Another reading would abort a slow one, and none would ever end. It has a time limit of its own.
       if (document.visibilityState === 'visible' && !isLoading.current) again()
@@ -75,7 +76,7 @@ export function useReadAgain({ at, refusal, loading, again }) {
       clearInterval(timer)
       document.removeEventListener('visibilitychange', read)
     }
-  }, [isRefused])
+  }, [isOver])
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1000)

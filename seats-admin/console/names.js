@@ -140,7 +140,7 @@ export function Who({ id, withId = false }) {
   const named = names.value.get(id)
   if (!named) return html`<${Name} of=${id} />`
   const isKey = named.kind === 'api-key'
-  const href = isKey ? hrefOf(['api-keys'], { name: id }) : hrefOf(['users'], { sub: id })
+  const href = isKey ? hrefOf(['api-keys', id]) : hrefOf(['users'], { sub: id })
   return html`<a href=${href} title=${id}><${Name} of=${named.name} /></a
     >${isKey && withId && html` <code class="small quiet wide-only">${id}</code>`}`
 }

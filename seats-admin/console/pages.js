@@ -3,6 +3,7 @@
  * `src/pipeline/console-site.ts` knows the same names.
  */
 
+import { ApiKeyPage } from './pages/api-key-page.js'
 import { ApiKeysPage } from './pages/api-keys-page.js'
 import { AuditPage } from './pages/audit-page.js'
 import { ExplainPage } from './pages/explain-page.js'
@@ -35,7 +36,12 @@ export const PAGES = [
   { name: '', text: 'Overview', icon: 'overview', viewOf: only(OverviewPage) },
   { name: 'routes', text: 'Routes', icon: 'routes', viewOf: only(RoutesPage) },
   { name: 'seats', text: 'Seats', icon: 'seats', viewOf: seatsView },
-  { name: 'api-keys', text: 'API keys', icon: 'keys', viewOf: only(ApiKeysPage) },
+  {
+    name: 'api-keys',
+    text: 'API keys',
+    icon: 'keys',
+    viewOf: (rest) => (rest.length > 1 ? null : rest.length === 1 ? ApiKeyPage : ApiKeysPage),
+  },
   {
     name: 'users',
     text: 'Users',

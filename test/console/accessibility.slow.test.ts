@@ -17,7 +17,7 @@ await gateway.seat(
   ['trainings:list'],
 )
 await gateway.seat(RIGHT_TO_LEFT, ['main'], ['*'])
-await console.keyOf('W'.repeat(256), ['N'.repeat(256), 'Editor'])
+const key = await console.keyOf('W'.repeat(256), ['N'.repeat(256), 'Editor'])
 world.user('alice', {
   memberOf: ['Editor', RIGHT_TO_LEFT],
   email: 'alice@acme.example',
@@ -25,6 +25,7 @@ world.user('alice', {
 })
 await world.visitor('alice').signIn()
 await gateway.admin('POST', '/v1/blocks', { user: 'alice', reason: 'r'.repeat(500) })
+await gateway.admin('POST', '/v1/revocations', { subject: { user: 'alice' }, reason: 'r'.repeat(500) })
 
 const PAGES = [
   '',
@@ -35,7 +36,9 @@ const PAGES = [
   `seats/${seat}`,
   `seats/${seat}/edit`,
   'api-keys',
+  `api-keys/${key.id}`,
   'users',
+  'users?q=stranger',
   'users?sub=alice',
   'audit',
   'explain',
@@ -44,6 +47,9 @@ const PAGES = [
 const DIALOGS = [
   [`seats/${seat}`, 'Delete…'],
   ['api-keys', 'New API key'],
+  [`api-keys/${key.id}`, 'Revoke…'],
+  ['users?sub=alice', 'Revoke…'],
+  ['users?sub=alice', 'Show…'],
   ['', 'change the space'],
 ] as const
 

@@ -29,7 +29,8 @@ function open(user: keyof typeof tokens): WebSocketClient {
   return client
 }
 
-const blocked = (page: Page) => page.getByText('Blocked: every token and session is refused.').waitFor()
+const blocked = (page: Page) =>
+  page.getByText('Blocked: every token, session and owned API key is refused.').waitFor()
 
 t.test('a block closes the WebSocket of the user, and no other one', async (t) => {
   const [own, other] = [open('alice'), open('bob')]

@@ -92,6 +92,8 @@ t.test('an API key in a field that is not for it is taken out, and goes nowhere'
   await page.getByRole('combobox', { name: 'Seats' }).fill(key)
   await page.keyboard.press('Enter')
   await alert(page, 'That was an API key')
+  await console.follow(page, `api-keys/${key}`)
+  await isAt(page, 'API keys')
   await console.follow(page, `api-keys?name=${key}`)
   await page.getByRole('cell', { name: 'Editor' }).first().waitFor()
   t.equal(await page.getByRole('searchbox', { name: 'Name or id' }).inputValue(), '', 'of a link')

@@ -38,6 +38,7 @@ const READING = [
   `seats/${seat}`,
   `seats/${seat}/edit`,
   'api-keys',
+  'api-keys/01KAJ0Z1V5Q8T2C0W7M3E9R4XD',
   'users',
   'users?sub=alice',
   'audit',

@@ -10,6 +10,7 @@ const console = await startConsole(t)
 const { world } = console
 const { gateway } = world
 const admins = await gateway.seat('Administrators', ['admin'], ['*'])
+const { id: key } = await console.keyOf('nightly export', ['Administrators'])
 world.user('carol', { memberOf: ['Administrators'], email: 'carol@acme.example', email_verified: true })
 
 /** Paths and their headings. */
@@ -21,6 +22,7 @@ const PAGES: readonly (readonly [path: string, heading: string])[] = [
   [`seats/${admins}`, 'Administrators'],
   [`seats/${admins}/edit`, 'Edit Administrators'],
   ['api-keys?state=valid', 'API keys'],
+  [`api-keys/${key}`, 'nightly export'],
   ['users?q=carol', 'Users'],
   ['users?sub=carol', 'carol@acme.example'],
   ['audit?action=seat.create', 'Audit'],

@@ -12,7 +12,7 @@ const { world } = console
 const { gateway } = world
 const long = 'Exports of the reporting department of the northern region'
 const seat = await gateway.seat(long, ['main', 'north', 'south'], ['trainings:list', 'trainings:create'])
-await console.keyOf('nightly export of the reporting department', [long])
+const key = await console.keyOf('nightly export of the reporting department', [long])
 world.user('alice', {
   memberOf: [long],
   email: 'alice.of.the.reporting.department@acme.example',
@@ -21,6 +21,8 @@ world.user('alice', {
 world.secrets.add(console.key)
 await world.visitor('alice').signIn()
 await gateway.admin('POST', '/v1/blocks', { user: 'alice', reason: 'left the company' })
+for (const subject of [{ user: 'alice' }, { api_key: key.id }])
+  await gateway.admin('POST', '/v1/revocations', { subject, reason: 'left the company' })
 
 const PAGES = [
   '',
@@ -29,6 +31,7 @@ const PAGES = [
   `seats/${seat}`,
   `seats/${seat}/edit`,
   'api-keys',
+  `api-keys/${key.id}`,
   'users',
   'users?sub=alice',
   'audit',

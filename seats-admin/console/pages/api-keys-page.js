@@ -1,14 +1,18 @@
 /** API keys: create one, shown once; see which are used; revoke. */
 
 import { useEffect, useState } from 'preact/hooks'
+import { hrefOf } from '../address.js'
 import { signedIn } from '../credentials.js'
 import { Dialog, DialogButtons } from '../dialogs.js'
 import { Choice, Field } from '../fields.js'
 import { contains, FilterField, useShownFilter } from '../filters.js'
 import { call } from '../gateway-calls.js'
 import { planOf } from '../impact.js'
+import { keyState } from '../key-state.js'
 import { useAction, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
+import { Who } from '../names.js'
+import { OwnerField } from '../owner-field.js'
 import { Copy, Facts, Icon, Name, Table, Tags, Time } from '../pieces.js'
 import { SetField } from '../set-field.js'
 import { Empty, ListEnd, Notice, PageHeading, Refusal, Warnings } from '../states.js'
@@ -22,18 +26,12 @@ const STATES = /** @type {const} */ ([
   ['revoked', 'revoked'],
 ])
 
-/** @param {ApiKey} key */
-function stateOf({ revoked_at: revoked, expires_at: expires }) {
-  if (revoked) return 'revoked'
-  return expires && Date.parse(expires) <= Date.now() ? 'expired' : 'valid'
-}
-
 export function ApiKeysPage() {
   const keys = useList('/v1/api-keys', { whole: true })
   const { filter, setFilter, isFiltered, shown, count, more } = useShownFilter(
     keys,
     'API key',
-    ['name', 'seat', 'state'],
+    ['name', 'seat', 'owner', 'state'],
     isMatch,
   )
   const [creating, setCreating] = useState(false)
@@ -48,6 +46,7 @@ export function ApiKeysPage() {
     <search class="filters">
       <${FilterField} label="Name or id" name="name" of=${filter} onInput=${setFilter} />
       <${FilterField} label="Seat" name="seat" of=${filter} onInput=${setFilter} />
+      <${FilterField} label="Owner" name="owner" of=${filter} onInput=${setFilter} />
       <${Choice}
         label="State"
         value=${filter.state ?? ''}
@@ -61,6 +60,7 @@ export function ApiKeysPage() {
       columns=${[
         ['Name'],
         ['Seats'],
+        ['Owner', 'wide-only'],
         ['State'],
         ['Last used', 'wide-only'],
         ['Created', 'wide-only'],
@@ -84,20 +84,27 @@ export function ApiKeysPage() {
  * @param {ApiKey} key
  * @param {Readonly<Record<string, string>>} filter
  */
-function isMatch(key, { name = '', seat = '', state = '' }) {
+function isMatch(key, { name = '', seat = '', owner = '', state = '' }) {
   return (
     (contains(key.name, name) || key.id === name.toUpperCase()) &&
     (seat === '' || key.seats.some((each) => contains(each, seat))) &&
-    (state === '' || stateOf(key) === state)
+    contains(key.owner ?? '', owner) &&
+    (state === '' || keyState(key) === state)
   )
 }
 
 /** @param {{ of: ApiKey, onRevoke: () => void }} props */
 function Row({ of: key, onRevoke }) {
-  const state = stateOf(key)
+  const state = keyState(key)
   return html`<tr class=${state === 'valid' ? '' : 'faded'}>
-    <th scope="row"><${Name} of=${key.name} /><code class="small quiet wide-only">${key.id}</code></th>
+    <th scope="row">
+      <a href=${hrefOf(['api-keys', key.id])}><${Name} of=${key.name} /></a>
+      <code class="small quiet wide-only">${key.id}</code>
+    </th>
     <td><${Tags} of=${key.seats} most=${2} /></td>
+    <td class="wide-only">
+      ${key.owner === undefined ? html`<span class="quiet">–</span>` : html`<${Who} id=${key.owner} />`}
+    </td>
     <td>
       <span class=${`badge ${state}`}>${state}</span>
       ${state === 'revoked' && html`<br /><span class="small"><${Time} at=${key.revoked_at} short /></span>`}
@@ -125,13 +132,17 @@ const DAY = 24 * 60 * 60_000
 function CreateDialog({ onClose, onCreated }) {
   const [name, setName] = useState('')
   const [seats, setSeats] = useState(/** @type {string[]} */ ([]))
+  const [owner, setOwner] = useState('')
   const [days, setDays] = useState('90')
   const [created, setCreated] = useState(/** @type {CreatedApiKey | null} */ (null))
   const seatList = useList('/v1/seats', { whole: true })
   const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const expiry = days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * DAY).toISOString() }
-    setCreated(await call('POST', '/v1/api-keys', { body: { name: name.trim(), seats, ...expiry } }))
+    const owned = owner === '' ? {} : { owner }
+    setCreated(
+      await call('POST', '/v1/api-keys', { body: { name: name.trim(), seats, ...owned, ...expiry } }),
+    )
     onCreated()
   })
   if (created !== null) return html`<${CreatedDialog} of=${created} onClose=${onClose} />`
@@ -154,6 +165,7 @@ function CreateDialog({ onClose, onCreated }) {
         suggestions=${seatList.items.map((seat) => seat.name)}
         hint="The names of existing Seats. The key follows their renames."
       />
+      <${OwnerField} value=${owner} onInput=${setOwner} />
       <${Choice} label="Expires" value=${days} options=${LIFETIMES} onInput=${setDays} />
       ${refusal && html`<${Refusal} refusal=${refusal} what="Not created" />`}
       <${DialogButtons} busy=${busy} onClose=${onClose} text="Create the key" busyText="Creating…" />

@@ -7,6 +7,7 @@ import { FilterField, TimeField, useFilterForm } from '../filters.js'
 import { readList, useAction, useList } from '../loading.js'
 import { html } from '../markup.js'
 import { countText } from '../pieces.js'
+import { save } from '../save.js'
 import { Empty, ListEnd, PageHeading, Refusal } from '../states.js'
 
 /** Entries of one export. */
@@ -55,7 +56,8 @@ function Export({ query }) {
       query,
       isEnough: (found) => found.length >= MAX_EXPORT,
     })
-    save(items.map((entry) => JSON.stringify(entry)).join('\n'))
+    const lines = items.map((entry) => `${JSON.stringify(entry)}\n`)
+    save(`audit-${new Date().toISOString().slice(0, 10)}.jsonl`, 'application/x-ndjson', lines.join(''))
     setSaid(
       `${countText(items.length, 'entry', 'entries')} saved${hasMore ? ': the newest ones. "seatgate audit export" has all' : ''}.`,
     )
@@ -63,14 +65,4 @@ function Export({ query }) {
   return html`<span class="quiet" role="status">${refusal ? '' : said}</span>
     <button type="button" class="button" disabled=${busy} onClick=${run}>Export as JSON lines</button>
     ${refusal && html`<${Refusal} refusal=${refusal} what="Not exported" />`}`
-}
-
-/** @param {string} text */
-function save(text) {
-  const url = URL.createObjectURL(new Blob([text, '\n'], { type: 'application/x-ndjson' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `audit-${new Date().toISOString().slice(0, 10)}.jsonl`
-  link.click()
-  URL.revokeObjectURL(url)
 }

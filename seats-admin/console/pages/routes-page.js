@@ -107,12 +107,7 @@ function Holders({ of: { seats, api_keys: keys, users, has_more: hasMore } }) {
     ],
     [
       'API keys',
-      keys.map(({ id, name, seats: held }) => [
-        id,
-        hrefOf(['api-keys'], { name }),
-        name,
-        `by ${held.join(', ')}`,
-      ]),
+      keys.map(({ id, name, seats: held }) => [id, hrefOf(['api-keys', id]), name, `by ${held.join(', ')}`]),
     ],
     [
       'Users',

@@ -2,16 +2,16 @@
 
 import { useState } from 'preact/hooks'
 import { hrefOf, open } from '../address.js'
-import { Entry } from '../differences.js'
 import { Dialog, DialogButtons } from '../dialogs.js'
 import { call } from '../gateway-calls.js'
+import { History } from '../history.js'
 import { ImpactView, impactOf, membersOf } from '../impact.js'
 import { readList, useAction, useIsShown, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { countText, Facts, Name, Table, Time } from '../pieces.js'
 import { readSeat } from '../seat-review.js'
-import { Empty, ListEnd, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
+import { ListEnd, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Seat} Seat */
 /** @typedef {import('../seat-review.js').Read} Read */
@@ -69,7 +69,7 @@ function Details({ seat }) {
       <${Keys} seat=${seat} />
     </div>
     <${Routes} seat=${seat} />
-    <${History} seat=${seat} />
+    <${History} id=${seat.id} version=${seat.updated_at} />
   `
 }
 
@@ -126,7 +126,7 @@ function Keys({ seat }) {
           ${held.map(
             ({ id, name, expires_at: end }) =>
               html`<li key=${id}>
-                <a href=${hrefOf(['api-keys'], { name })}><${Name} of=${name} /></a>
+                <a href=${hrefOf(['api-keys', id])}><${Name} of=${name} /></a>
                 ${end && Date.parse(end) < Date.now() && html` <span class="badge">expired</span>`}
               </li>`,
           )}
@@ -167,20 +167,6 @@ function Routes({ seat }) {
 function rowId({ method, host, path, space }) {
   const hosts = host === undefined ? '' : host.includes(',') ? `{${host}}` : host
   return `${method} ${hosts}${path}${space === null ? '' : ` ${space}`}`
-}
-
-/** @param {{ seat: Seat }} props */
-function History({ seat }) {
-  const entries = useList('/v1/audit', { query: { target: seat.id }, deps: [seat.updated_at] })
-  return html`<section>
-    <h2>History</h2>
-    ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} withTarget=${false} />`)}
-    <${ListEnd}
-      of=${entries}
-      what="History"
-      none=${html`<${Empty}>The audit has no change of it any more.<//>`}
-    />
-  </section>`
 }
 
 /** @param {{ read: Read, onClose: () => void, onStale: () => void }} props */

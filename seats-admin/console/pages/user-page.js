@@ -1,16 +1,20 @@
-/** A user: Seats, sessions, and the block that refuses every token and session. */
+/** A user: Seats, sessions, owned API keys, the block that refuses every credential, and the revocations. */
 
 import { useState } from 'preact/hooks'
 import { address, hrefOf } from '../address.js'
+import { useBlockEnd } from '../block-end.js'
 import { signedIn } from '../credentials.js'
 import { Dialog, DialogButtons } from '../dialogs.js'
-import { Choice, Field } from '../fields.js'
+import { Field } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
 import { planOf } from '../impact.js'
+import { keyState } from '../key-state.js'
 import { readList, useAction, useList, useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { Facts, Name, Table, Time } from '../pieces.js'
+import { Revocations } from '../revocation-list.js'
+import { RevokeDialog } from '../revoke-dialog.js'
 import { ListEnd, Notice, PageHeading, Refusal, Warnings, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').User} User */
@@ -20,11 +24,14 @@ const NO_SUCH_USER = {
   status: 404,
   code: 'user_not_found',
   title: 'No such user',
-  detail: 'No user with this id has signed in, as far as you may see.',
+  detail:
+    'No user with this id has signed in, as far as you may see. Tokens of other issuers leave no record of their users: what such a user has can be revoked nevertheless.',
 }
 
 export function UserPage() {
   const sub = address.value.query.get('sub') ?? ''
+  const [revoking, setRevoking] = useState(false)
+  const [version, setVersion] = useState(0)
   const user = useLoaded(
     async (signal) => {
       // Not by the path: an id may hold any character.
@@ -33,19 +40,65 @@ export function UserPage() {
       if (value === undefined) throw new Refused(NO_SUCH_USER)
       return value
     },
-    [sub],
+    [sub, version],
   )
-  // A colleague may block the user, or end the block.
-  const old = useReadAgain(user)
+  // A colleague may block the user, or end the block. A caller that has revoked itself reads the answer first.
+  const old = useReadAgain(user, revoking)
+  const owned = useList('/v1/api-keys', { query: { owner: sub }, whole: true, deps: [version] })
   const { value } = user
+  const name = value?.email ?? sub
   return html`
-    <${PageHeading} title=${value?.email ?? sub} back=${{ href: hrefOf(['users']), text: 'Users' }} />
-    ${whenLoaded(user, 'User', (value) => html`<${Details} user=${value} again=${user.again} />`, old !== null)}
+    <${PageHeading} title=${name} back=${{ href: hrefOf(['users']), text: 'Users' }}>
+      <button type="button" class="button danger" onClick=${() => setRevoking(true)}>Revoke…</button>
+    <//>
+    ${whenLoaded(user, 'User', (value) => html`<${Details} user=${value} version=${version} again=${user.again} />`, old !== null)}
+    <${OwnedKeys} of=${owned} />
+    <${Revocations} subject=${{ user: sub }} version=${version} />
+    ${
+      revoking &&
+      html`<${RevokeDialog}
+        subject=${{ user: sub }}
+        name=${name}
+        self=${selfOf(sub, owned.items)}
+        onClose=${(/** @type {boolean} */ changed) => {
+          setRevoking(false)
+          if (changed) setVersion(version + 1)
+        }}
+      />`
+    }
   `
 }
 
-/** @param {{ user: User, again: () => void }} props */
-function Details({ user, again }) {
+/**
+ * @param {string} sub
+ * @param {readonly import('../answers.d.ts').ApiKey[]} owned
+ * @returns {import('../revoke-dialog.js').Self} the caller's own credential among those of the user
+ */
+function selfOf(sub, owned) {
+  const { value: who } = signedIn
+  if (who?.by === 'session') return who.user === sub ? 'session' : null
+  return owned.some(({ id }) => id === who?.user) ? 'key' : null
+}
+
+/** @param {{ of: import('../loading.js').Listed<import('../answers.d.ts').ApiKey> }} props */
+function OwnedKeys({ of }) {
+  return html`<section>
+    <h2>API keys that they own</h2>
+    <ul class="names">
+      ${of.items.map(
+        (key) =>
+          html`<li key=${key.id}>
+            <a href=${hrefOf(['api-keys', key.id])}><${Name} of=${key.name} /></a>${' '}
+            <span class=${`badge ${keyState(key)}`}>${keyState(key)}</span>
+          </li>`,
+      )}
+    </ul>
+    <${ListEnd} of=${of} what="API keys" none=${html`<p class="quiet">None.</p>`} />
+  </section>`
+}
+
+/** @param {{ user: User, version: number, again: () => void }} props */
+function Details({ user, version, again }) {
   return html`
     <div class="columns">
       <section>
@@ -79,7 +132,7 @@ function Details({ user, again }) {
       </section>
       <${Blocking} user=${user} again=${again} />
     </div>
-    <${Sessions} user=${user} />
+    <${Sessions} user=${user} version=${version} />
   `
 }
 
@@ -107,7 +160,7 @@ function Blocking({ user, again }) {
     <h2>Block</h2>
     ${
       user.blocked
-        ? html`<${Notice} title="Blocked: every token and session is refused.">
+        ? html`<${Notice} title="Blocked: every token, session and owned API key is refused.">
               ${
                 value &&
                 html`<p>
@@ -119,7 +172,9 @@ function Blocking({ user, again }) {
             <//>
             ${value && html`<button type="button" class="button" disabled=${busy} onClick=${() => run(value)}>${busy ? 'Ending everywhere…' : 'End the block'}</button>`}
             ${block.refusal && html`<${Refusal} refusal=${block.refusal} again=${block.again} what="The block" />`}`
-        : html`<p>A block refuses every token and session of the user, and closes what is open.</p>
+        : html`<p>
+              A block refuses every token, session and owned API key, later ones too, and closes what is open.
+            </p>
             <button type="button" class="button danger" onClick=${() => setDialog(true)}>Block…</button>`
     }
     ${refusal && html`<${Refusal} refusal=${refusal} what="The block was not ended" />`}
@@ -144,15 +199,6 @@ function isSelf({ sub }) {
   return signedIn.value?.by === 'session' && signedIn.value.user === sub
 }
 
-const ENDS = /** @type {const} */ ([
-  ['', 'until it is ended'],
-  ['1', 'in an hour'],
-  ['24', 'in a day'],
-  ['168', 'in a week'],
-  ['at', 'at a time…'],
-])
-const HOUR = 60 * 60_000
-
 /**
  * @param
  *   {{ user: User, onClose: () => void, onDone: (warnings: import('../answers.d.ts').Warning[] | undefined) => void }}
@@ -160,16 +206,14 @@ const HOUR = 60 * 60_000
  */
 function BlockDialog({ user, onClose, onDone }) {
   const [reason, setReason] = useState('')
-  const [end, setEnd] = useState('')
-  const [at, setAt] = useState('')
+  const end = useBlockEnd('Ends')
   const plan = useLoaded(() => planOf({ seats: {}, block: [user.sub] }), [user.sub])
   const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
-    const time = end === 'at' ? Date.parse(at) : Date.now() + Number(end) * HOUR
     const { warnings } = await call('POST', '/v1/blocks', {
       body: {
         user: user.sub,
-        ...(end === '' ? {} : { until: new Date(time).toISOString() }),
+        ...end.read(),
         ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
       },
     })
@@ -178,7 +222,8 @@ function BlockDialog({ user, onClose, onDone }) {
   return html`<${Dialog} title=${`Block ${user.email ?? user.sub}?`} onClose=${onClose} busy=${busy}>
     <form onSubmit=${run} class="stack">
       <p>
-        Every token and session of the user is refused at once, on every instance. What is open is closed.
+        Every token and session of the user, and every API key that they own, is refused at once, on every
+        instance. What is open is closed.
       </p>
       ${isSelf(user) && html`<${Notice} title="This is you: afterwards you are refused too, and cannot end the block by this session." />`}
       <${Field}
@@ -188,8 +233,7 @@ function BlockDialog({ user, onClose, onDone }) {
         focus
         hint="For people to read, here and in the audit."
       />
-      <${Choice} label="Ends" value=${end} options=${ENDS} onInput=${setEnd} />
-      ${end === 'at' && html`<${Field} label="Until, in your time zone" type="datetime-local" value=${at} onInput=${setAt} required />`}
+      ${end.fields}
       <${Warnings} warnings=${plan.value?.warnings} />
       ${refusal && html`<${Refusal} refusal=${refusal} what="Not blocked" />`}
       <${DialogButtons}
@@ -203,9 +247,9 @@ function BlockDialog({ user, onClose, onDone }) {
   <//>`
 }
 
-/** @param {{ user: User }} props */
-function Sessions({ user }) {
-  const sessions = useList('/v1/sessions', { query: { user: user.sub }, deps: [user.blocked] })
+/** @param {{ user: User, version: number }} props */
+function Sessions({ user, version }) {
+  const sessions = useList('/v1/sessions', { query: { user: user.sub }, deps: [user.blocked, version] })
   const [ending, setEnding] = useState('')
   const { busy, refusal, run } = useAction(async (/** @type {string} */ id) => {
     setEnding(id)

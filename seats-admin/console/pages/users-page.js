@@ -44,7 +44,19 @@ export function UsersPage() {
     <${ListEnd}
       of=${users}
       what="Users"
-      none=${html`<${Empty}><p>${filter.q ? 'No user matches.' : 'No user has signed in yet.'}</p><//>`}
+      none=${filter.q ? html`<${NoMatch} q=${filter.q} />` : html`<${Empty}><p>No user has signed in yet.</p><//>`}
     />
   `
+}
+
+/** Tokens of other issuers leave no record of their users. @param {{ q: string }} props */
+function NoMatch({ q }) {
+  return html`<${Empty}>
+    <p>No user matches.</p>
+    <p>
+      Users of other issuers are not listed, but what they have can be revoked. If this is the whole id of
+      one:${' '}
+      <a href=${hrefOf(['users'], { sub: q })}><${Name} of=${q} /></a>
+    </p>
+  <//>`
 }
