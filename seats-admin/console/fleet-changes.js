@@ -17,6 +17,9 @@
 /** A Seat and its name are two records of one write. */
 const NAME_OF = 'seat-name'
 
+/** Kinds of records that a revocation changes after its own. */
+const ENDED = new Set(['session', 'api-key', 'block'])
+
 /**
  * @param {readonly import('./answers.d.ts').FleetChange[]} changes the newest first
  * @param {readonly Told[]} entries of the audit
@@ -27,7 +30,7 @@ export function writtenOf(changes, entries) {
   const writes = []
   for (const { seq, at, kind, effective_ms: effectiveMs } of changes.toReversed()) {
     const last = writes.at(-1)
-    if (kind === NAME_OF && last?.at === at && familyOf(last.kinds[0] ?? '') === 'seat') {
+    if (last?.at === at && isPart(kind, last.kinds[0] ?? '')) {
       if (!last.kinds.includes(kind)) last.kinds.push(kind)
       last.seq = seq
     } else writes.push({ seq, at, kinds: [kind], effectiveMs, entry: null })
@@ -38,6 +41,17 @@ export function writtenOf(changes, entries) {
     written.entry = entryOf(written, familyOf(family), before?.at ?? null, entries)
   }
   return writes.reverse()
+}
+
+/**
+ * Whether a record is part of the write that the record before it began: the name of a Seat, or what a
+ * revocation has ended.
+ *
+ * @param {string} kind
+ * @param {string} first
+ */
+function isPart(kind, first) {
+  return kind === NAME_OF ? familyOf(first) === 'seat' : first === 'revocation' && ENDED.has(kind)
 }
 
 /** Kind of the target in the audit. @param {string} kind */

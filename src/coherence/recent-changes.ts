@@ -4,6 +4,7 @@
  */
 
 import type { NumberedChange, ObservedChange, Position } from '../../seats-admin/model/change.ts'
+import { noticeOf } from '../../seats-admin/model/revocation.ts'
 import type { Clock } from './clock.ts'
 import type { Reading } from './feed-reading.ts'
 
@@ -14,6 +15,8 @@ const RETAINED = 2 * SHOWN
 
 interface Recent extends Omit<ObservedChange, 'effective'> {
   readonly mark: number
+  /** Whether it has changed anything: the preview of a revocation has not. */
+  readonly isShown: boolean
   effective: number | null
 }
 
@@ -36,7 +39,8 @@ export class RecentChanges {
    * Adds the changes of a write of this instance, or of an announcement. A repeated change keeps its time.
    */
   add(changes: readonly NumberedChange[]): void {
-    for (const change of changes) this.#add(change)
+    const at = this.#clock.wall()
+    for (const change of changes) this.#add(change, at)
   }
 
   /**
@@ -60,7 +64,8 @@ export class RecentChanges {
 
   /** The changes of one tenant, the newest first, at most {@link SHOWN}. */
   of(tenant: string): ObservedChange[] {
-    const newest = [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => b.seq - a.seq)
+    const own = [...(this.#tenants.get(tenant)?.values() ?? [])]
+    const newest = own.filter(({ isShown }) => isShown).sort((a, b) => b.seq - a.seq)
     return newest.slice(0, SHOWN).map(({ seq, kind, at, effective }) => ({ seq, kind, at, effective }))
   }
 
@@ -68,12 +73,13 @@ export class RecentChanges {
     return [...this.#tenants.values()].some((own) => own.get(seq)?.mark === mark)
   }
 
-  #add({ tenant, seq, mark, kind }: NumberedChange): void {
+  #add({ tenant, seq, mark, kind, key }: NumberedChange, at: number): void {
     this.#newest = Math.max(this.#newest, seq)
     let own = this.#tenants.get(tenant)
     if (own === undefined) this.#tenants.set(tenant, (own = new Map()))
     if (own.get(seq)?.mark === mark) return
-    own.set(seq, { seq, mark, kind, at: this.#clock.wall(), effective: null })
+    const isShown = kind !== 'revocation' || noticeOf(key)?.count !== true
+    own.set(seq, { seq, mark, kind, at, isShown, effective: null })
     const [oldest] = own.keys()
     if (own.size > RETAINED && oldest !== undefined) own.delete(oldest)
   }

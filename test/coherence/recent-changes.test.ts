@@ -38,6 +38,15 @@ t.test('they hold no name, id or user', async (t) => {
   t.notMatch(JSON.stringify(changes.of('acme')), 'secret')
 })
 
+t.test('the preview of a revocation is no change, and the revocation is one', async (t) => {
+  const { changes } = recent()
+  const notice = { at, subject: { user: 'alice' } }
+  changes.add([change(JSON.stringify({ ...notice, count: true }), 1, 'revocation')])
+  changes.add([change(JSON.stringify(notice), 2, 'revocation')])
+  t.match(changes.of('acme'), [{ seq: 2, kind: 'revocation' }])
+  t.equal(changes.of('acme').length, 1)
+})
+
 t.test('200 of a tenant are shown, and another tenant does not push them out', async (t) => {
   const { changes } = recent()
   changes.add([{ ...change('g', 1), tenant: 'globex' }])

@@ -89,6 +89,27 @@ t.test('the records of one write are one change', (t) => {
   t.end()
 })
 
+t.test('what a revocation has ended is one change with it', (t) => {
+  const changes = [
+    [0, 'session'],
+    [10, 'revocation'],
+    [10, 'session'],
+    [10, 'session'],
+    [10, 'api-key'],
+    [10, 'block'],
+    [10, 'seat'],
+    [11, 'block'],
+  ] as const
+  const entries = [told(5, 'session', 'alice'), told(5, 'revocation', 'user:alice')]
+  t.same(written(changes, entries), [
+    [8, 'block', null],
+    [7, 'seat', null],
+    [6, 'revocation,session,api-key,block', 'user:alice'],
+    [1, 'session', null],
+  ])
+  t.end()
+})
+
 t.test('each has the name that the audit has of it', (t) => {
   const changes = [
     [10, 'seat'],
