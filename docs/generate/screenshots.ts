@@ -41,7 +41,7 @@ const SEATS = [
 const MONTH = 30 * 86_400_000
 const KEYS = [
   { name: 'nightly export', seats: ['Viewer', 'File reader'] },
-  { name: 'scheduler', seats: ['Viewer', 'Editor'] },
+  { name: 'scheduler', seats: ['Viewer', 'Editor'], owner: 'bob' },
   { name: 'import of 2026', seats: ['Importer'], expires_at: new Date(Date.now() + MONTH).toISOString() },
   { name: 'old dashboard', seats: ['Viewer'] },
 ]
