@@ -88,7 +88,11 @@ export const revocationConformance = suite((test) => {
     t.ok(value.at >= before - HOUR && value.at <= Date.now() + HOUR)
     const ids = [one.id, two.id].toSorted()
     t.same(made.changes, [
-      { tenant: 'acme', kind: 'revocation', key: JSON.stringify({ at: value.at, subject: { user }, listed: true }) },
+      {
+        tenant: 'acme',
+        kind: 'revocation',
+        key: JSON.stringify({ at: value.at, subject: { user }, listed: true }),
+      },
       ...ids.map((id) => ({ tenant: 'acme', kind: 'session', key: id })),
       { tenant: 'acme', kind: 'api-key', key: mine.id },
     ])
