@@ -3,7 +3,7 @@
  */
 
 import { Pool } from 'undici'
-import type { ReadResult } from '../../src/cli/verify/asked-place.ts'
+import type { ReadResult } from '../../src/cli/verify/place-client.ts'
 import type { ReadPlace } from '../../src/cli/verify/readers.ts'
 import type { Ending } from '../harness.ts'
 

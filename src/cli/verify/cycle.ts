@@ -29,7 +29,7 @@ const BLOCK_OPERATIONS = ['block', 'unblock'] as const
 const SESSION_OPERATIONS = ['end session'] as const
 const REVOCATION_OPERATIONS = ['revoke user'] as const
 
-interface Wanted {
+interface CycleConditions {
   readonly tokenSecret: Uint8Array | null
   readonly blocks: boolean
   readonly revocations: boolean
@@ -37,7 +37,12 @@ interface Wanted {
 }
 
 /** The operations of a cycle; the report names those that were not reached. */
-export function operationsOf({ tokenSecret, blocks, revocations, sessions }: Wanted): readonly string[] {
+export function operationsOf({
+  tokenSecret,
+  blocks,
+  revocations,
+  sessions,
+}: CycleConditions): readonly string[] {
   return [
     ...OPERATIONS,
     ...(tokenSecret !== null && blocks ? BLOCK_OPERATIONS : []),

@@ -3,23 +3,23 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayRefusal } from '../remote/problem-text.ts'
-import type { AskedPlace } from './asked-place.ts'
+import type { PlaceClient } from './place-client.ts'
 import { isRefused, Pace, pause, RunEnded, unansweredAs, type WritePlace } from './change-writer.ts'
 import type { CycleRequest } from './cycle.ts'
 import type { Credential } from './expected-answers.ts'
 import { type MadeObject, type Managing, removeAll } from './made-objects.ts'
 import { checkHistory, type Disorder, disorderText, possibleAnswers } from './order-report.ts'
 import type { RunRecord } from './run-record.ts'
-import { NEEDED, Scene } from './scene-questions.ts'
+import { NEEDED, Scene } from './scene.ts'
 import {
   type Answer,
   answerText,
   type Operation,
   mayChange,
-  type Question,
-  questionText,
+  type Invocation,
+  invocationText,
 } from './tenant-operations.ts'
-import { type AdministratorQuestion, answerOf, isExpected, requestOf } from './tenant-requests.ts'
+import { type AdministratorInvocation, answerOf, isExpected, requestOf } from './tenant-requests.ts'
 import type { TrialTokens } from './trial-tokens.ts'
 
 /** The operations of the writers; the report names those that were not reached. */
@@ -43,7 +43,7 @@ const NAMES = ['a', 'b', 'c']
 export interface ManyWritersParts {
   /** The connections of each writer. */
   readonly writers: readonly (readonly WritePlace<CycleRequest>[])[]
-  readonly readPlaces: readonly AskedPlace[]
+  readonly readPlaces: readonly PlaceClient[]
   /** The number of readers at each place. */
   readonly readers: number
   readonly record: RunRecord
@@ -88,12 +88,12 @@ function judge(history: readonly Operation[], record: RunRecord, writers: number
 
 function report(disorder: Disorder, record: RunRecord): void {
   const { operation, operations } = disorder
-  const { question, answer, place, began, ended, requestId } = operation
+  const { invocation, answer, place, began, ended, requestId } = operation
   const before = operations.findLast((each) => each.writes && each.ended < began) ?? operation
-  const write = { operation: before.question.kind, place: before.place, requestId: before.requestId }
+  const write = { operation: before.invocation.kind, place: before.place, requestId: before.requestId }
   record.violation({
     kind: 'no_order',
-    subject: questionText(question),
+    subject: invocationText(invocation),
     read: { place, began, ended, answer: answer === null ? '' : answerText(answer), requestId },
     write: { ...write, began: before.began, answered: before.ended },
     expected: possibleAnswers(disorder),
@@ -107,7 +107,7 @@ class RunningScene {
   readonly #name: string
   readonly #history: Operation[] = []
   /** The credentials of the callers. */
-  readonly #credentials: { readonly question: Question; readonly credential: Credential }[] = []
+  readonly #credentials: { readonly invocation: Invocation; readonly credential: Credential }[] = []
   readonly #over = new AbortController()
   /** A controller that is aborted at each 2xx, so that callers ask at once. */
   #written = new AbortController()
@@ -142,10 +142,10 @@ class RunningScene {
     const { tokens } = this.#parts
     const [a = '', b = '', c = ''] = this.#scene.names
     for (const names of tokens === null ? [] : [[a], [b], [c], [a, b], [b, c], [a, b, c]]) {
-      const question = { kind: 'decide by token', names, permission: NEEDED } as const
+      const invocation = { kind: 'decide by token', names, permission: NEEDED } as const
       const text = (await tokens?.mintFor(names)) ?? ''
       this.#credentials.push({
-        question,
+        invocation,
         credential: { kind: 'token', text, name: '', use: 0, session: null },
       })
     }
@@ -170,19 +170,19 @@ class RunningScene {
 
   async #ask(place: WritePlace<CycleRequest>, by: string): Promise<void> {
     const { space, until, record } = this.#parts
-    const question = this.#scene.next(Math.random) as AdministratorQuestion
-    const sent = requestOf(question, { space, keyName: `${this.#name}-key`, expiresAt: until() })
+    const invocation = this.#scene.next(Math.random) as AdministratorInvocation
+    const sent = requestOf(invocation, { space, keyName: `${this.#name}-key`, expiresAt: until() })
     const began = performance.now()
-    const operation = { question, began, by, place: place.name }
+    const operation = { invocation, began, by, place: place.name }
     try {
       const answer = await place.send<{ readonly key?: string } | undefined>(sent)
       const ended = performance.now()
       const { requestId } = answer
-      const result = answerOf(question, answer)
+      const result = answerOf(invocation, answer)
       this.#history.push({ ...operation, ended, requestId, answer: result })
-      if (mayChange(question))
-        record.wrote({ operation: question.kind, place: place.name, began, answered: ended, requestId })
-      this.#learn(question, result, answer.value?.key)
+      if (mayChange(invocation))
+        record.wrote({ operation: invocation.kind, place: place.name, began, answered: ended, requestId })
+      this.#learn(invocation, result, answer.value?.key)
     } catch (cause) {
       const ended = performance.now()
       const code = cause instanceof GatewayRefusal && isRefused(cause.problem) ? cause.problem.code : null
@@ -190,37 +190,37 @@ class RunningScene {
       const requestId = cause instanceof GatewayRefusal ? cause.problem.requestId : ''
       if (code !== null) {
         this.#history.push({ ...operation, ended, requestId, answer: { code } })
-        this.#scene.learn(question, { code })
+        this.#scene.learn(invocation, { code })
         return
       }
       this.#history.push({ ...operation, ended: Infinity, requestId, answer: null })
-      if (mayChange(question))
+      if (mayChange(invocation))
         record.unanswered(cause instanceof GatewayRefusal ? cause.problem.code : unansweredAs(cause))
     }
   }
 
-  #learn(question: AdministratorQuestion, answer: Answer, text: string | undefined): void {
+  #learn(invocation: AdministratorInvocation, answer: Answer, text: string | undefined): void {
     const { made } = this.#parts
-    this.#scene.learn(question, answer)
+    this.#scene.learn(invocation, answer)
     const { id, name } = answer
-    if (question.kind === 'create Seat' && id !== undefined)
+    if (invocation.kind === 'create Seat' && id !== undefined)
       made.set(id, { kind: 'seat', id, name: name ?? '' })
     for (const change of answer.changes ?? [])
       made.set(change.id, { kind: 'seat', id: change.id, name: change.name })
-    if (question.kind === 'delete Seat' || question.kind === 'revoke key') made.delete(question.id)
-    if (question.kind === 'create key' && id !== undefined && text !== undefined) {
+    if (invocation.kind === 'delete Seat' || invocation.kind === 'revoke key') made.delete(invocation.id)
+    if (invocation.kind === 'create key' && id !== undefined && text !== undefined) {
       made.set(id, { kind: 'api-key', id, name: `${this.#name}-key` })
       this.#credentials.push({
-        question: { kind: 'decide by key', id, permission: NEEDED },
+        invocation: { kind: 'decide by key', id, permission: NEEDED },
         credential: { kind: 'key', text, id, seatId: '' },
       })
     }
-    if (!mayChange(question)) return
+    if (!mayChange(invocation)) return
     this.#written.abort()
     this.#written = new AbortController()
   }
 
-  async #read(place: AskedPlace): Promise<void> {
+  async #read(place: PlaceClient): Promise<void> {
     const { record } = this.#parts
     const isOver = () => this.#over.signal.aborted || this.#history.length >= MOST_OPERATIONS
     while (!isOver()) {
@@ -234,9 +234,9 @@ class RunningScene {
         else {
           const { requestId } = answer
           record.decided({ place: place.name, began, requestId })
-          const { question } = chosen
+          const { invocation } = chosen
           this.#history.push({
-            question,
+            invocation,
             answer: { code: answer.answer },
             began,
             ended,

@@ -1,6 +1,6 @@
 /** Event streams that are open while the right to them is taken away: they must end, and deliver no more. */
 
-import type { AskedPlace, NoStream, OpenStream } from './asked-place.ts'
+import type { PlaceClient, NoStream, OpenStream } from './place-client.ts'
 import type { Credential } from './expected-answers.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Write } from './staleness.ts'
@@ -105,7 +105,7 @@ function streamAt(place: string): string {
 }
 
 export class OpenStreams {
-  readonly #places: readonly AskedPlace[]
+  readonly #places: readonly PlaceClient[]
   readonly #record: RunRecord
   #streams: Stream[] = []
   /** The streams whose right was taken. */
@@ -113,7 +113,7 @@ export class OpenStreams {
   /** The places with a stream that was cut, or should have been. */
   readonly #judged = new Set<string>()
 
-  constructor(places: readonly AskedPlace[], record: RunRecord) {
+  constructor(places: readonly PlaceClient[], record: RunRecord) {
     this.#places = places
     this.#record = record
   }

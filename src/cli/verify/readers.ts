@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ReadResult } from './asked-place.ts'
+import type { ReadResult } from './place-client.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Subject } from './staleness.ts'
 

@@ -15,7 +15,7 @@ import {
   answerText,
   type AppliedChange,
   mayChange,
-  type Question,
+  type Invocation,
   type TenantOperation,
 } from './tenant-operations.ts'
 
@@ -82,7 +82,7 @@ export function tenantModelOf(
     step: (state, operation) => stepped(state, operation, issued),
     key: (state) => JSON.stringify(state),
     unanswered(operation) {
-      if (!mayChange(operation.question) || operation.question.kind === 'create key') return null
+      if (!mayChange(operation.invocation) || operation.invocation.kind === 'create key') return null
       return { ...operation, answer: null, ended: Infinity, writes: true }
     },
   }
@@ -114,35 +114,35 @@ function madeIn(changes: readonly AppliedChange[]): string[] {
 
 function dueIn(
   state: TenantState,
-  { question, answer, began, by }: TenantOperation,
+  { invocation, answer, began, by }: TenantOperation,
   issued: AnswerValues,
 ): Due {
   const refused = (code: string): Due => ({ answer: { code }, next: state })
-  switch (question.kind) {
+  switch (invocation.kind) {
     case 'create Seat': {
-      const { name, permissions } = question
+      const { name, permissions } = invocation
       if (named(state, name) !== undefined) return refused('seat_name_taken')
       const id = answer?.id ?? null
       const made = { key: id ?? `? ${by} ${began}`, id, name, permissions, tag: answer?.tag ?? null }
       return { answer: { code: 'ok', name, permissions }, next: withSeat(state, made) }
     }
     case 'update Seat': {
-      const seat = state.seats.find(({ id }) => id === question.id)
+      const seat = state.seats.find(({ id }) => id === invocation.id)
       if (seat === undefined) return refused('seat_not_found')
-      const { name = seat.name, permissions = seat.permissions, ifMatch = seat.tag } = question
+      const { name = seat.name, permissions = seat.permissions, ifMatch = seat.tag } = invocation
       if (ifMatch !== seat.tag) return refused('precondition_failed')
       if (name !== seat.name && named(state, name) !== undefined) return refused('seat_name_taken')
       const after = { ...seat, name, permissions, tag: answer?.tag ?? null }
       return { answer: { code: 'ok', name, permissions }, next: withSeat(state, after, seat) }
     }
     case 'delete Seat': {
-      const seat = state.seats.find(({ id }) => id === question.id)
+      const seat = state.seats.find(({ id }) => id === invocation.id)
       if (seat === undefined) return refused('seat_not_found')
-      if ((question.ifMatch ?? seat.tag) !== seat.tag) return refused('precondition_failed')
+      if ((invocation.ifMatch ?? seat.tag) !== seat.tag) return refused('precondition_failed')
       return { answer: { code: 'ok' }, next: withoutSeat(state, seat) }
     }
     case 'read Seat': {
-      const seat = state.seats.find(({ id }) => id === question.id)
+      const seat = state.seats.find(({ id }) => id === invocation.id)
       if (seat === undefined) return refused('seat_not_found')
       const { name, permissions } = seat
       const tag = told(seat.tag, answer?.tag, issued.tags)
@@ -150,46 +150,46 @@ function dueIn(
       return { answer: { code: 'ok', name, permissions, tag: tag ?? 'another tag' }, next }
     }
     case 'apply':
-      return applied(state, question, answer, `? ${by} ${began}`, issued)
+      return applied(state, invocation, answer, `? ${by} ${began}`, issued)
     default:
-      return dueOfKey(state, question, answer, issued)
+      return dueOfKey(state, invocation, answer, issued)
   }
 }
 
 function dueOfKey(
   state: TenantState,
-  question: Extract<Question, { kind: `${string}key` | 'decide by token' }>,
+  invocation: Extract<Invocation, { kind: `${string}key` | 'decide by token' }>,
   answer: Answer | null,
   issued: AnswerValues,
 ): Due {
-  if (question.kind === 'decide by token') {
+  if (invocation.kind === 'decide by token') {
     const holds = (name: string) =>
-      !state.givenUp.includes(name) && grants(named(state, name), question.permission)
-    const code = question.names.some(holds) ? 'allow' : 'permission_denied'
+      !state.givenUp.includes(name) && grants(named(state, name), invocation.permission)
+    const code = invocation.names.some(holds) ? 'allow' : 'permission_denied'
     return { answer: { code }, next: state }
   }
-  if (question.kind === 'create key') {
-    const seats = question.seats.map((name) => named(state, name))
+  if (invocation.kind === 'create key') {
+    const seats = invocation.seats.map((name) => named(state, name))
     if (!seats.every((seat) => seat !== undefined)) return { answer: { code: 'input_invalid' }, next: state }
     if (answer?.id === undefined) return { answer: { code: 'ok' }, next: state }
     const made = {
       id: answer.id,
       seats: seats.map(({ key }) => key),
-      anchor: question.anchor ?? null,
+      anchor: invocation.anchor ?? null,
       revocations: 0,
       tags: {},
     }
     const tags = answer.tag === undefined ? {} : { [versionOf(state, made)]: answer.tag }
     return { answer: { code: 'ok' }, next: withKey(state, { ...made, tags }) }
   }
-  const key = state.keys.find(({ id }) => id === question.id)
-  if (question.kind === 'decide by key')
-    return { answer: { code: decidedBy(state, key, question.permission) }, next: state }
+  const key = state.keys.find(({ id }) => id === invocation.id)
+  if (invocation.kind === 'decide by key')
+    return { answer: { code: decidedBy(state, key, invocation.permission) }, next: state }
   if (key === undefined) return { answer: { code: 'api_key_not_found' }, next: state }
   const version = versionOf(state, key)
   const current = key.tags[version] ?? null
-  if (question.kind === 'revoke key') {
-    if ((question.ifMatch ?? current) !== current)
+  if (invocation.kind === 'revoke key') {
+    if ((invocation.ifMatch ?? current) !== current)
       return { answer: { code: 'precondition_failed' }, next: state }
     return { answer: { code: 'ok' }, next: withKey(state, { ...key, revocations: key.revocations + 1 }) }
   }
@@ -206,7 +206,7 @@ function dueOfKey(
 /** The effect of a file of Seats: all changes, or none. */
 function applied(
   state: TenantState,
-  { seats, versions }: Extract<Question, { kind: 'apply' }>,
+  { seats, versions }: Extract<Invocation, { kind: 'apply' }>,
   answer: Answer | null,
   unknown: string,
   issued: AnswerValues,

@@ -1,16 +1,16 @@
-/** The questions of administrators and callers, the answers, and the text of both. Pure. */
+/** The invocations of administrators and callers, the answers, and the text of both. Pure. */
 
 import type { TimedOperation } from './linearizability.ts'
 
-export interface WantedSeat {
+export interface SeatOfFile {
   readonly name: string
   /** The former name of a Seat that is renamed. */
   readonly was?: string
   readonly permissions: string
 }
 
-/** A question. Its permissions are one text, as {@link listed} writes them. */
-export type Question =
+/** An invocation. Its permissions are one text, as {@link listed} writes them. */
+export type Invocation =
   | { readonly kind: 'create Seat'; readonly name: string; readonly permissions: string }
   | {
       readonly kind: 'update Seat'
@@ -24,7 +24,7 @@ export type Question =
   /** `versions`: the version of each Seat that the write changes, by name; null for one that it makes. */
   | {
       readonly kind: 'apply'
-      readonly seats: readonly WantedSeat[]
+      readonly seats: readonly SeatOfFile[]
       readonly versions: Readonly<Record<string, string | null>> | null
     }
   /** `anchor`: the name of a Seat without permissions that it holds too, and that nothing changes. */
@@ -58,7 +58,7 @@ export interface Answer {
 }
 
 export interface Operation {
-  readonly question: Question
+  readonly invocation: Invocation
   /** The answer; null if the result is unknown. */
   readonly answer: Answer | null
   readonly began: number
@@ -78,7 +78,7 @@ export function listed(texts: readonly string[]): string {
 
 /**
  * The operations with their records. A Seat is a record by its id and by each name that it ever has in the
- * history; a key is one by its id, and by the Seats that it may hold. Questions without a result that change
+ * history; a key is one by its id, and by the Seats that it may hold. Invocations without a result that change
  * nothing are left out.
  */
 export function operationsOf(history: readonly Operation[]): TenantOperation[] {
@@ -90,11 +90,12 @@ export function operationsOf(history: readonly Operation[]): TenantOperation[] {
     addTo(names, id, name)
     addTo(ids, name, id)
   }
-  for (const { question, answer } of history) {
-    if (question.kind === 'create Seat') holds(answer?.id, question.name)
-    else if (question.kind === 'update Seat') holds(question.id, question.name)
-    else if (question.kind === 'read Seat') holds(question.id, answer?.name)
-    else if (question.kind === 'create key' && answer?.id !== undefined) held.set(answer.id, question.seats)
+  for (const { invocation, answer } of history) {
+    if (invocation.kind === 'create Seat') holds(answer?.id, invocation.name)
+    else if (invocation.kind === 'update Seat') holds(invocation.id, invocation.name)
+    else if (invocation.kind === 'read Seat') holds(invocation.id, answer?.name)
+    else if (invocation.kind === 'create key' && answer?.id !== undefined)
+      held.set(answer.id, invocation.seats)
     for (const { id, name, was } of answer?.changes ?? []) {
       holds(id, name)
       holds(id, was)
@@ -108,11 +109,11 @@ export function operationsOf(history: readonly Operation[]): TenantOperation[] {
   const keyRecords = (id: string) => [`key ${id}`, ...(held.get(id) ?? []).flatMap(nameRecords)]
   const ofKind = { seatRecords, nameRecords, keyRecords }
   return history.flatMap((record): TenantOperation[] => {
-    const { question, answer } = record
-    const writes = mayChange(question) && (answer === null || answer.code === 'ok')
-    if (answer === null && (!writes || question.kind === 'create key')) return []
-    const records = [...new Set(recordsOf(question, answer, ofKind))]
-    return [{ ...record, records, writes, weak: question.kind.startsWith('decide') }]
+    const { invocation, answer } = record
+    const writes = mayChange(invocation) && (answer === null || answer.code === 'ok')
+    if (answer === null && (!writes || invocation.kind === 'create key')) return []
+    const records = [...new Set(recordsOf(invocation, answer, ofKind))]
+    return [{ ...record, records, writes, weak: invocation.kind.startsWith('decide') }]
   })
 }
 
@@ -122,31 +123,31 @@ interface Records {
   keyRecords(id: string): string[]
 }
 
-function recordsOf(question: Question, answer: Answer | null, records: Records): string[] {
+function recordsOf(invocation: Invocation, answer: Answer | null, records: Records): string[] {
   const { seatRecords, nameRecords, keyRecords } = records
-  switch (question.kind) {
+  switch (invocation.kind) {
     case 'create Seat':
-      return answer?.id === undefined ? [`name ${question.name}`] : seatRecords(answer.id)
+      return answer?.id === undefined ? [`name ${invocation.name}`] : seatRecords(answer.id)
     case 'update Seat':
     case 'delete Seat':
     case 'read Seat':
-      return [...seatRecords(question.id), ...('name' in question ? [`name ${question.name}`] : [])]
+      return [...seatRecords(invocation.id), ...('name' in invocation ? [`name ${invocation.name}`] : [])]
     case 'apply':
-      return question.seats.flatMap(({ name, was }) => [
+      return invocation.seats.flatMap(({ name, was }) => [
         ...nameRecords(name),
         ...(was === undefined ? [] : nameRecords(was)),
       ])
     case 'create key':
-      return answer?.id === undefined ? question.seats.flatMap(nameRecords) : keyRecords(answer.id)
+      return answer?.id === undefined ? invocation.seats.flatMap(nameRecords) : keyRecords(answer.id)
     case 'decide by token':
-      return question.names.map((name) => `name ${name}`)
+      return invocation.names.map((name) => `name ${name}`)
     default:
-      return keyRecords(question.id)
+      return keyRecords(invocation.id)
   }
 }
 
-/** Whether the question changes something unless it is refused. */
-export function mayChange({ kind }: Question): boolean {
+/** Whether the invocation changes something unless it is refused. */
+export function mayChange({ kind }: Invocation): boolean {
   return !kind.startsWith('decide') && !kind.startsWith('read')
 }
 
@@ -157,39 +158,39 @@ function addTo(sets: Map<string, Set<string>>, key: string, value: string): void
 }
 
 /** An operation on one line. @param zero the start of the run */
-export function operationText({ question, answer, began, ended, by, place }: Operation, zero = 0): string {
+export function operationText({ invocation, answer, began, ended, by, place }: Operation, zero = 0): string {
   const at = (moment: number) => (moment === Infinity ? '?' : (moment - zero).toFixed(1))
   const result = answer === null ? 'no answer so far' : answerText(answer)
-  return `[${at(began)}, ${at(ended)}] ${by} at ${place}: ${questionText(question)} → ${result}`
+  return `[${at(began)}, ${at(ended)}] ${by} at ${place}: ${invocationText(invocation)} → ${result}`
 }
 
-export function questionText(question: Question): string {
-  const { kind } = question
-  const condition = 'ifMatch' in question ? ` If-Match ${question.ifMatch}` : ''
-  switch (question.kind) {
+export function invocationText(invocation: Invocation): string {
+  const { kind } = invocation
+  const condition = 'ifMatch' in invocation ? ` If-Match ${invocation.ifMatch}` : ''
+  switch (invocation.kind) {
     case 'create Seat':
-      return `${kind} ${quoted(question.name)} {${question.permissions}}`
+      return `${kind} ${quoted(invocation.name)} {${invocation.permissions}}`
     case 'update Seat': {
-      const name = question.name === undefined ? '' : ` name ${quoted(question.name)}`
-      const lists = question.permissions === undefined ? '' : ` {${question.permissions}}`
-      return `${kind} ${question.id}${name}${lists}${condition}`
+      const name = invocation.name === undefined ? '' : ` name ${quoted(invocation.name)}`
+      const lists = invocation.permissions === undefined ? '' : ` {${invocation.permissions}}`
+      return `${kind} ${invocation.id}${name}${lists}${condition}`
     }
     case 'apply': {
-      const seats = question.seats.map(
+      const seats = invocation.seats.map(
         ({ name, was, permissions }) =>
           `${was === undefined ? '' : `${quoted(was)} as `}${quoted(name)} {${permissions}}`,
       )
-      const versions = question.versions === null ? '' : ` versions ${JSON.stringify(question.versions)}`
+      const versions = invocation.versions === null ? '' : ` versions ${JSON.stringify(invocation.versions)}`
       return `${kind} ${seats.join(', ')}${versions}`
     }
     case 'create key':
-      return `${kind} of ${question.seats.map(quoted).join(', ')}`
+      return `${kind} of ${invocation.seats.map(quoted).join(', ')}`
     case 'decide by key':
-      return `${question.permission} by key ${question.id}`
+      return `${invocation.permission} by key ${invocation.id}`
     case 'decide by token':
-      return `${question.permission} by token of ${question.names.map(quoted).join(', ')}`
+      return `${invocation.permission} by token of ${invocation.names.map(quoted).join(', ')}`
     default:
-      return `${kind} ${question.id}${condition}`
+      return `${kind} ${invocation.id}${condition}`
   }
 }
 

@@ -3,7 +3,7 @@
 import type { ApiKeyView, SeatView } from '../remote/endpoint-answers.ts'
 import type { Answer as GatewayAnswer } from '../remote/gateway-client.ts'
 import type { CycleRequest } from './cycle.ts'
-import { type Answer, type AppliedChange, listed, type Question } from './tenant-operations.ts'
+import { type Answer, type AppliedChange, listed, type Invocation } from './tenant-operations.ts'
 
 /** The refusals that depend on the writes of others. */
 const EXPECTED: ReadonlySet<string> = new Set([
@@ -25,26 +25,26 @@ interface Making {
   readonly expiresAt: string
 }
 
-/** The questions that administrators ask: all but decisions. */
-export type AdministratorQuestion = Exclude<Question, { readonly kind: `decide${string}` }>
+/** The invocations that administrators ask: all but decisions. */
+export type AdministratorInvocation = Exclude<Invocation, { readonly kind: `decide${string}` }>
 
 export function requestOf(
-  question: AdministratorQuestion,
+  invocation: AdministratorInvocation,
   { space, keyName, expiresAt }: Making,
 ): CycleRequest {
   const seat = (permissions: string) => ({ spaces: [space], permissions: textsIn(permissions) })
   const at = 'manage'
-  const condition = 'ifMatch' in question ? { ifMatch: question.ifMatch } : {}
-  switch (question.kind) {
+  const condition = 'ifMatch' in invocation ? { ifMatch: invocation.ifMatch } : {}
+  switch (invocation.kind) {
     case 'create Seat':
       return {
         method: 'POST',
         path: '/v1/seats',
         at,
-        body: { name: question.name, ...seat(question.permissions) },
+        body: { name: invocation.name, ...seat(invocation.permissions) },
       }
     case 'update Seat': {
-      const { id, name, permissions } = question
+      const { id, name, permissions } = invocation
       const body = {
         ...(name === undefined ? {} : { name }),
         ...(permissions === undefined ? {} : { permissions: textsIn(permissions) }),
@@ -52,32 +52,32 @@ export function requestOf(
       return { method: 'PUT', path: `/v1/seats/${id}`, at, body, ...condition }
     }
     case 'delete Seat':
-      return { method: 'DELETE', path: `/v1/seats/${question.id}`, at, ...condition }
+      return { method: 'DELETE', path: `/v1/seats/${invocation.id}`, at, ...condition }
     case 'read Seat':
-      return { method: 'GET', path: `/v1/seats/${question.id}`, at }
+      return { method: 'GET', path: `/v1/seats/${invocation.id}`, at }
     case 'apply': {
-      const seats = question.seats.map(({ name, was, permissions }) => [
+      const seats = invocation.seats.map(({ name, was, permissions }) => [
         name,
         { ...seat(permissions), ...(was === undefined ? {} : { was }) },
       ])
-      const { versions } = question
+      const { versions } = invocation
       const body = { seats: Object.fromEntries(seats), ...(versions === null ? {} : { versions }) }
       return { method: 'POST', path: '/v1/seats/apply', at, body }
     }
     case 'create key': {
-      const seats = [...question.seats, ...(question.anchor === undefined ? [] : [question.anchor])]
+      const seats = [...invocation.seats, ...(invocation.anchor === undefined ? [] : [invocation.anchor])]
       const body = { name: keyName, seats, expires_at: expiresAt }
       return { method: 'POST', path: '/v1/api-keys', at, body }
     }
     case 'read key':
-      return { method: 'GET', path: `/v1/api-keys/${question.id}`, at }
+      return { method: 'GET', path: `/v1/api-keys/${invocation.id}`, at }
     case 'revoke key':
-      return { method: 'DELETE', path: `/v1/api-keys/${question.id}`, at, ...condition }
+      return { method: 'DELETE', path: `/v1/api-keys/${invocation.id}`, at, ...condition }
   }
 }
 
 /** Reads the answer from a 2xx. */
-export function answerOf({ kind }: Question, { value, tag }: GatewayAnswer<unknown>): Answer {
+export function answerOf({ kind }: Invocation, { value, tag }: GatewayAnswer<unknown>): Answer {
   const tagged = { code: 'ok', ...(tag === null ? {} : { tag }) }
   if (kind === 'apply') {
     const { changes } = value as { readonly changes: readonly AppliedChange[] }

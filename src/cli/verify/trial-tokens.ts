@@ -8,7 +8,7 @@ import { InvalidValue } from '../../config/invalid-value.ts'
 import { secret } from '../../config/tenant-settings.ts'
 import { CommandFailed } from '../command.ts'
 import { textOf } from '../remote/gateway-options.ts'
-import type { ReadResult } from './asked-place.ts'
+import type { ReadResult } from './place-client.ts'
 import type { Credential } from './expected-answers.ts'
 import type { RunRecord } from './run-record.ts'
 

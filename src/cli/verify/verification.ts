@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFailed, type Terminal } from '../command.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
-import { AskedPlace } from './asked-place.ts'
+import { PlaceClient } from './place-client.ts'
 import { runDrill } from './drill-command.ts'
 import {
   Cycle,
@@ -117,7 +117,7 @@ class Run {
   readonly #managed: readonly Managing[]
   /** The connections of each writer, if there are several. */
   readonly #managedByWriter: readonly (readonly Managing[])[]
-  readonly #readPlaces: readonly AskedPlace[]
+  readonly #readPlaces: readonly PlaceClient[]
   readonly #made = new Map<string, MadeObject>()
   readonly #prefix = `${PREFIX}${this.id}-`
   readonly revocation: RunRevocation = { user: `${this.#prefix}revoked`, at: 0, users: new Set() }
@@ -136,7 +136,7 @@ class Run {
     const managed = () => managedPlaces({ ...settings, shared: { ...shared, signal: abandoned } }, space)
     this.#managed = managed()
     this.#managedByWriter = writers > 1 ? Array.from({ length: writers }, managed) : []
-    this.#readPlaces = places.map((place) => new AskedPlace({ ...shared, ...place, connections: readers }))
+    this.#readPlaces = places.map((place) => new PlaceClient({ ...shared, ...place, connections: readers }))
     const names = places.map(({ name }) => name)
     this.record = new RunRecord(names, () => performance.now(), Date.now())
     this.#signal = AbortSignal.any([this.#writes.signal, interrupted])

@@ -77,7 +77,7 @@ function withWrongAnswer(random: Random, history: readonly Operation[]): Operati
   )
 }
 
-const SMALL = { administrators: 3, callers: 1, questions: 2, lost: 0.15 }
+const SMALL = { administrators: 3, callers: 1, invocations: 2, lost: 0.15 }
 
 t.test('the search finds what every order finds', async (t) => {
   const count = { explained: 0, unexplained: 0 }
@@ -99,7 +99,7 @@ t.test('the search finds what every order finds', async (t) => {
 
 t.test('a history of many has an order, however late decisions and lost writes are', async (t) => {
   for (let run = 0; run < amount({ usual: 60, thorough: 1000 }); run++) {
-    const options = { administrators: 5, callers: 4, questions: 12, lost: 0.04 }
+    const options = { administrators: 5, callers: 4, invocations: 12, lost: 0.04 }
     const { disorders, unchecked } = checkHistory(simulateHistory(new Random(seed, -1 - run), options))
     if (disorders.length + unchecked > 0) t.fail(`run ${run}: ${disorders.length}, ${unchecked}`)
   }
@@ -114,7 +114,7 @@ t.test('parts share no record, and are the finest such', async (t) => {
 
 t.test('a history that is too wide is not checked, which is no success', async (t) => {
   const random = new Random(seed)
-  const history = simulateHistory(random, { administrators: 5, callers: 2, questions: 20 })
+  const history = simulateHistory(random, { administrators: 5, callers: 2, invocations: 20 })
   const { unchecked, disorders, operations } = checkHistory(history, 3)
   t.same(disorders, [])
   t.equal(unchecked, operations)

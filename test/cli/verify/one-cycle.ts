@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Test } from 'tap'
 import { Gateway } from '../../../src/cli/remote/gateway-client.ts'
-import { AskedPlace } from '../../../src/cli/verify/asked-place.ts'
+import { PlaceClient } from '../../../src/cli/verify/place-client.ts'
 import { Pace, Writer } from '../../../src/cli/verify/change-writer.ts'
 import { Cycle, type CycleParts, type CycleRequest, makeAnchor } from '../../../src/cli/verify/cycle.ts'
 import type { Credential } from '../../../src/cli/verify/expected-answers.ts'
@@ -25,7 +25,7 @@ export async function oneCycle(
   const at = (space: string) => new Gateway({ ...base, url: new URL(gateway.origin), space })
   const [manage, admin] = [at('admin'), at('admin')]
   const asked = streams.map(
-    (url) => new AskedPlace({ ...base, url: new URL(url), name: url, space: SPACE, connections: 1 }),
+    (url) => new PlaceClient({ ...base, url: new URL(url), name: url, space: SPACE, connections: 1 }),
   )
   t.teardown(() => Promise.all([manage, admin, ...asked].map((each) => each.close())))
   const record = new RunRecord(streams, () => performance.now(), Date.now())

@@ -4,7 +4,7 @@ import { fail } from 'node:assert'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { AskedPlace, type OpenStream } from '../../../src/cli/verify/asked-place.ts'
+import { PlaceClient, type OpenStream } from '../../../src/cli/verify/place-client.ts'
 import type { Credential } from '../../../src/cli/verify/expected-answers.ts'
 import { OpenStreams } from '../../../src/cli/verify/open-streams.ts'
 import { RunRecord } from '../../../src/cli/verify/run-record.ts'
@@ -75,7 +75,7 @@ async function open(t: Test, ...statuses: readonly number[]): Promise<Opened> {
 }
 
 /** Of the stream that is opened next. */
-function bodyOf(place: AskedPlace): Promise<OpenStream['body'] | null> {
+function bodyOf(place: PlaceClient): Promise<OpenStream['body'] | null> {
   const open = place.open.bind(place)
   return new Promise((resolve) => {
     place.open = async (credential) => {
@@ -86,7 +86,7 @@ function bodyOf(place: AskedPlace): Promise<OpenStream['body'] | null> {
   })
 }
 
-async function placeWith(t: Test, status: number, responses: ServerResponse[]): Promise<AskedPlace> {
+async function placeWith(t: Test, status: number, responses: ServerResponse[]): Promise<PlaceClient> {
   const server = createServer((request, answer) => {
     t.match(request.headers, { 'x-api-key': KEY.text, space: 'main', accept: 'text/event-stream' })
     answer.writeHead(status, {
@@ -101,7 +101,7 @@ async function placeWith(t: Test, status: number, responses: ServerResponse[]): 
   })
   const url = new URL(`http://127.0.0.1:${await listen(t, server)}/prefix`)
   const options = { url, name: url.href, space: 'main', ca: undefined, timeout: 60_000, connections: 1 }
-  const place = new AskedPlace(options)
+  const place = new PlaceClient(options)
   t.teardown(() => place.close())
   return place
 }

@@ -2,18 +2,18 @@
 
 import t from 'tap'
 import { checkHistory, disorderText } from '../../../src/cli/verify/order-report.ts'
-import type { Answer, Operation, Question } from '../../../src/cli/verify/tenant-operations.ts'
+import type { Answer, Operation, Invocation } from '../../../src/cli/verify/tenant-operations.ts'
 import { Random } from '../../support/random.ts'
 import { type Fault, simulateHistory } from './simulated-tenant.ts'
 
 const READ = 'canary:read'
 
-type Line = readonly [began: number, ended: number, question: Question, answer: Answer | string | null]
+type Line = readonly [began: number, ended: number, invocation: Invocation, answer: Answer | string | null]
 
 /** Each line is asked by a person of its own. */
 function historyOf(lines: readonly Line[]): Operation[] {
-  return lines.map(([began, ended, question, answer], at) => ({
-    question,
+  return lines.map(([began, ended, invocation, answer], at) => ({
+    invocation,
     answer: typeof answer === 'string' ? { code: answer } : answer,
     began,
     ended,
@@ -32,20 +32,20 @@ const make = (id: string, name: string, permissions: string, at: number): Line =
 const A = make('A', 'a', READ, 0)
 const B = make('B', 'b', '', 2)
 const KEY: Line = [4, 5, { kind: 'create key', seats: ['a'] }, { code: 'ok', id: 'K', tag: '"K1"' }]
-const read = (id: string): Question => ({ kind: 'read Seat', id })
-const byToken = (...names: string[]): Question => ({ kind: 'decide by token', names, permission: READ })
-const byKey: Question = { kind: 'decide by key', id: 'K', permission: READ }
+const read = (id: string): Invocation => ({ kind: 'read Seat', id })
+const byToken = (...names: string[]): Invocation => ({ kind: 'decide by token', names, permission: READ })
+const byKey: Invocation = { kind: 'decide by key', id: 'K', permission: READ }
 const shown = (name: string, permissions: string, tag: string): Answer => ({
   code: 'ok',
   name,
   permissions,
   tag,
 })
-const revoke: Question = { kind: 'update Seat', id: 'A', permissions: '' }
+const revoke: Invocation = { kind: 'update Seat', id: 'A', permissions: '' }
 const REVOKED: Line = [10, 12, revoke, shown('a', '', '"A2"')]
-const rename: Question = { kind: 'update Seat', id: 'A', name: 'c' }
+const rename: Invocation = { kind: 'update Seat', id: 'A', name: 'c' }
 const RENAMED: Line = [10, 12, rename, shown('c', READ, '"A2"')]
-const move: Question = {
+const move: Invocation = {
   kind: 'apply',
   seats: [
     { name: 'a', permissions: '' },
@@ -243,23 +243,23 @@ for (const [what, lines] of Object.entries(RIGHT))
 
 /** Faults that happen now and then, among hundreds of right answers. */
 const SIMULATED: Readonly<Record<string, (random: Random) => Fault>> = {
-  'answers a write that it does not make': (random) => (question) =>
-    question.kind === 'delete Seat' && question.ifMatch === undefined && random.chance(0.5)
+  'answers a write that it does not make': (random) => (invocation) =>
+    invocation.kind === 'delete Seat' && invocation.ifMatch === undefined && random.chance(0.5)
       ? { code: 'ok' }
       : null,
-  'makes a write that it refuses': (random) => (question, tenant) => {
-    if (question.kind !== 'update Seat' || question.permissions === undefined || !random.chance(0.3))
+  'makes a write that it refuses': (random) => (invocation, tenant) => {
+    if (invocation.kind !== 'update Seat' || invocation.permissions === undefined || !random.chance(0.3))
       return null
-    return tenant.perform(question).code === 'ok' ? { code: 'precondition_failed' } : null
+    return tenant.perform(invocation).code === 'ok' ? { code: 'precondition_failed' } : null
   },
-  'ignores If-Match': () => (question, tenant) => {
-    if (!('ifMatch' in question)) return null
-    const { ifMatch: _, ...unconditional } = question
+  'ignores If-Match': () => (invocation, tenant) => {
+    if (!('ifMatch' in invocation)) return null
+    const { ifMatch: _, ...unconditional } = invocation
     return tenant.perform(unconditional)
   },
-  'lets a revoked key through': (random) => (question, tenant) =>
-    question.kind === 'decide by key' &&
-    tenant.perform(question).code === 'api_key_revoked' &&
+  'lets a revoked key through': (random) => (invocation, tenant) =>
+    invocation.kind === 'decide by key' &&
+    tenant.perform(invocation).code === 'api_key_revoked' &&
     random.chance(0.5)
       ? { code: 'allow' }
       : null,
@@ -267,7 +267,7 @@ const SIMULATED: Readonly<Record<string, (random: Random) => Fault>> = {
 
 for (const [how, fault] of Object.entries(SIMULATED))
   t.test(`a tenant that ${how} is found`, async (t) => {
-    const options = { administrators: 5, callers: 4, questions: 25, lost: 0.02 }
+    const options = { administrators: 5, callers: 4, invocations: 25, lost: 0.02 }
     let found = 0
     for (let seed = 0; seed < 20; seed++) {
       const random = new Random(seed)

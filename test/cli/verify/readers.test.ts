@@ -1,7 +1,7 @@
 /** The readers of `seatgate verify`: each place is asked about every credential. */
 
 import t from 'tap'
-import type { ReadResult } from '../../../src/cli/verify/asked-place.ts'
+import type { ReadResult } from '../../../src/cli/verify/place-client.ts'
 import { readAll, Subjects } from '../../../src/cli/verify/readers.ts'
 import { RunRecord } from '../../../src/cli/verify/run-record.ts'
 import { Subject } from '../../../src/cli/verify/staleness.ts'

@@ -3,8 +3,13 @@
  * shares nothing with the model of that checker.
  */
 
-import { Scene } from '../../../src/cli/verify/scene-questions.ts'
-import type { Answer, AppliedChange, Operation, Question } from '../../../src/cli/verify/tenant-operations.ts'
+import { Scene } from '../../../src/cli/verify/scene.ts'
+import type {
+  Answer,
+  AppliedChange,
+  Operation,
+  Invocation,
+} from '../../../src/cli/verify/tenant-operations.ts'
 import type { Random } from '../../support/random.ts'
 
 interface HeldSeat {
@@ -20,7 +25,7 @@ interface HeldKey {
 }
 
 /** A fault of the tenant: what it answers, or does, in place of the right thing. */
-export type Fault = (question: Question, tenant: SimulatedTenant) => Answer | null
+export type Fault = (invocation: Invocation, tenant: SimulatedTenant) => Answer | null
 
 export class SimulatedTenant {
   seats = new Map<string, HeldSeat>()
@@ -43,75 +48,75 @@ export class SimulatedTenant {
     return null
   }
 
-  perform(question: Question): Answer {
-    switch (question.kind) {
+  perform(invocation: Invocation): Answer {
+    switch (invocation.kind) {
       case 'create Seat': {
-        if (this.idOf(question.name) !== null) return { code: 'seat_name_taken' }
+        if (this.idOf(invocation.name) !== null) return { code: 'seat_name_taken' }
         const id = `S${++this.#made}`
-        return { id, ...this.#put(id, question.name, question.permissions) }
+        return { id, ...this.#put(id, invocation.name, invocation.permissions) }
       }
       case 'apply':
-        return this.#apply(question)
+        return this.#apply(invocation)
       case 'create key': {
-        const ids = question.seats.map((name) => this.idOf(name))
+        const ids = invocation.seats.map((name) => this.idOf(name))
         if (ids.includes(null)) return { code: 'input_invalid' }
         const id = `K${++this.#made}`
         this.keys.set(id, { seats: ids.map(String), revoked: false, version: 1 })
         return { code: 'ok', id, tag: this.#keyTag(id) }
       }
       case 'decide by token': {
-        const granted = question.names.some((name) => {
+        const granted = invocation.names.some((name) => {
           const seat = this.seats.get(this.idOf(name) ?? '')
-          return !this.givenUp.has(name) && seat !== undefined && this.#grants(seat, question.permission)
+          return !this.givenUp.has(name) && seat !== undefined && this.#grants(seat, invocation.permission)
         })
         return { code: granted ? 'allow' : 'permission_denied' }
       }
       case 'decide by key':
       case 'read key':
       case 'revoke key':
-        return this.#ofKey(question)
+        return this.#ofKey(invocation)
       default:
-        return this.#ofSeat(question)
+        return this.#ofSeat(invocation)
     }
   }
 
-  #ofSeat(question: Extract<Question, { kind: `${'read' | 'update' | 'delete'} Seat` }>): Answer {
-    const seat = this.seats.get(question.id)
+  #ofSeat(invocation: Extract<Invocation, { kind: `${'read' | 'update' | 'delete'} Seat` }>): Answer {
+    const seat = this.seats.get(invocation.id)
     if (seat === undefined) return { code: 'seat_not_found' }
-    if (question.kind === 'read Seat') return { code: 'ok', ...seat }
-    if (question.ifMatch !== undefined && question.ifMatch !== seat.tag)
+    if (invocation.kind === 'read Seat') return { code: 'ok', ...seat }
+    if (invocation.ifMatch !== undefined && invocation.ifMatch !== seat.tag)
       return { code: 'precondition_failed' }
-    if (question.kind === 'delete Seat') {
-      this.#remove(question.id)
+    if (invocation.kind === 'delete Seat') {
+      this.#remove(invocation.id)
       return { code: 'ok' }
     }
-    const { name = seat.name, permissions = seat.permissions } = question
+    const { name = seat.name, permissions = seat.permissions } = invocation
     if (name !== seat.name && this.idOf(name) !== null) return { code: 'seat_name_taken' }
-    return this.#put(question.id, name, permissions)
+    return this.#put(invocation.id, name, permissions)
   }
 
-  #ofKey(question: Extract<Question, { kind: 'decide by key' | 'read key' | 'revoke key' }>): Answer {
-    const key = this.keys.get(question.id)
+  #ofKey(invocation: Extract<Invocation, { kind: 'decide by key' | 'read key' | 'revoke key' }>): Answer {
+    const key = this.keys.get(invocation.id)
     if (key === undefined)
-      return { code: question.kind === 'decide by key' ? 'api_key_invalid' : 'api_key_not_found' }
+      return { code: invocation.kind === 'decide by key' ? 'api_key_invalid' : 'api_key_not_found' }
     const seats = key.seats.flatMap((id) => this.seats.get(id) ?? [])
     const { revoked } = key
-    if (question.kind === 'decide by key') {
+    if (invocation.kind === 'decide by key') {
       if (revoked) return { code: 'api_key_revoked' }
       if (seats.length === 0) return { code: 'no_seat_in_space' }
-      const granted = seats.some((seat) => this.#grants(seat, question.permission))
+      const granted = seats.some((seat) => this.#grants(seat, invocation.permission))
       return { code: granted ? 'allow' : 'permission_denied' }
     }
-    const tag = this.#keyTag(question.id)
-    if (question.kind === 'read key')
+    const tag = this.#keyTag(invocation.id)
+    if (invocation.kind === 'read key')
       return { code: 'ok', seats: seats.map(({ name }) => name).join(' '), revoked, tag }
-    if (question.ifMatch !== undefined && question.ifMatch !== tag) return { code: 'precondition_failed' }
+    if (invocation.ifMatch !== undefined && invocation.ifMatch !== tag) return { code: 'precondition_failed' }
     key.revoked = true
     key.version++
     return { code: 'ok' }
   }
 
-  #apply({ seats, versions }: Extract<Question, { kind: 'apply' }>): Answer {
+  #apply({ seats, versions }: Extract<Invocation, { kind: 'apply' }>): Answer {
     const due: { name: string; id: string | null; permissions: string; was: string | null }[] = []
     for (const { name, was, permissions } of seats) {
       const [own, former] = [this.idOf(name), was === undefined ? null : this.idOf(was)]
@@ -163,7 +168,7 @@ export interface SimulationOptions {
   readonly administrators: number
   readonly callers: number
   /** Questions of each. */
-  readonly questions: number
+  readonly invocations: number
   /** Probability that a write has no answer. */
   readonly lost?: number
 }
@@ -174,7 +179,7 @@ interface Committed {
 }
 
 /**
- * Each write takes effect at one moment between its question and its answer; a lost one later, or never. A decision rests on any one
+ * Each write takes effect at one moment between its invocation and its answer; a lost one later, or never. A decision rests on any one
  * state since the newest that was acknowledged before it began.
  */
 export function simulateHistory(
@@ -182,7 +187,7 @@ export function simulateHistory(
   options: SimulationOptions,
   fault: Fault = () => null,
 ): Operation[] {
-  const { administrators, callers, questions, lost = 0 } = options
+  const { administrators, callers, invocations, lost = 0 } = options
   const scene = new Scene(['a', 'b', 'c'])
   const tenant = new SimulatedTenant()
   const committed: Committed[] = [{ tenant: tenant.copy(), acknowledged: 0 }]
@@ -191,41 +196,41 @@ export function simulateHistory(
   const known = new Set<string>()
   const events: { readonly at: number; readonly run: () => void }[] = []
   const later = (at: number, run: () => void) => events.push({ at, run })
-  const ask = (question: Question, by: string, began: number, next: (moment: number) => void) => {
+  const ask = (invocation: Invocation, by: string, began: number, next: (moment: number) => void) => {
     const isLost = random.chance(lost)
     const effect = began + random.between(0.1, 3)
     const ended = effect + random.between(0.1, 3)
-    const asked = { question, by, place: 'x', requestId: '' }
-    if (isLost && !question.kind.startsWith('read')) {
-      if (random.chance(0.6)) later(effect + random.between(0, 20), () => commit(question, Infinity))
+    const asked = { invocation, by, place: 'x', requestId: '' }
+    if (isLost && !invocation.kind.startsWith('read')) {
+      if (random.chance(0.6)) later(effect + random.between(0, 20), () => commit(invocation, Infinity))
       history.push({ ...asked, answer: null, began, ended: Infinity })
       return next(ended)
     }
     later(effect, () => {
-      const answer = fault(question, tenant) ?? commit(question, ended)
+      const answer = fault(invocation, tenant) ?? commit(invocation, ended)
       later(ended, () => {
-        scene.learn(question, answer)
-        if (question.kind === 'create key' && answer.id !== undefined) known.add(answer.id)
+        scene.learn(invocation, answer)
+        if (invocation.kind === 'create key' && answer.id !== undefined) known.add(answer.id)
         history.push({ ...asked, answer, began, ended })
         next(ended)
       })
     })
   }
-  const commit = (question: Question, acknowledged: number): Answer => {
-    const answer = tenant.perform(question)
-    if (answer.code === 'ok' && !question.kind.startsWith('read'))
+  const commit = (invocation: Invocation, acknowledged: number): Answer => {
+    const answer = tenant.perform(invocation)
+    if (answer.code === 'ok' && !invocation.kind.startsWith('read'))
       committed.push({ tenant: tenant.copy(), acknowledged })
     return answer
   }
   const decide = (by: string, began: number, next: (moment: number) => void) => {
     const ended = began + random.between(0.1, 3)
-    const question = questionOf(random, [...known])
+    const invocation = questionOf(random, [...known])
     later(ended, () => {
       const oldest = committed.findLastIndex(({ acknowledged }) => acknowledged < began)
       const state = committed[oldest + random.below(committed.length - oldest)]?.tenant ?? tenant
       history.push({
-        question,
-        answer: fault(question, state) ?? state.perform(question),
+        invocation,
+        answer: fault(invocation, state) ?? state.perform(invocation),
         by,
         place: 'x',
         requestId: '',
@@ -244,7 +249,7 @@ export function simulateHistory(
   }
   let now = 0
   for (let at = 0; at < administrators; at++)
-    repeat(questions, (moment, next) =>
+    repeat(invocations, (moment, next) =>
       ask(
         scene.next(() => random.next()),
         `administrator ${at}`,
@@ -253,7 +258,7 @@ export function simulateHistory(
       ),
     )
   for (let at = 0; at < callers; at++)
-    repeat(questions, (moment, next) => decide(`caller ${at}`, moment, next))
+    repeat(invocations, (moment, next) => decide(`caller ${at}`, moment, next))
   while (events.length > 0) {
     const first = events.reduce((one, other) => (other.at < one.at ? other : one))
     events.splice(events.indexOf(first), 1)
@@ -263,7 +268,7 @@ export function simulateHistory(
   return history
 }
 
-function questionOf(random: Random, keys: readonly string[]): Question {
+function questionOf(random: Random, keys: readonly string[]): Invocation {
   const permission = 'canary:read'
   if (keys.length > 0 && random.chance(0.5))
     return { kind: 'decide by key', id: random.pick(keys), permission }

@@ -1,10 +1,10 @@
 /**
- * The questions of writers in a scene. A scene is a few new names: its writers give them to Seats, take them
+ * The invocations of writers in a scene. A scene is a few new names: its writers give them to Seats, take them
  * away, and conflict with each other all the time. Short scenes keep the search for an order small, and a
  * write without an answer does not affect the next scene.
  */
 
-import type { Answer, Question, WantedSeat } from './tenant-operations.ts'
+import type { Answer, Invocation, SeatOfFile } from './tenant-operations.ts'
 
 /** The permission that the route of the reads requires: a Seat grants this or nothing. */
 export const NEEDED = 'canary:read'
@@ -24,25 +24,25 @@ export class Scene {
     this.#anchor = anchor
   }
 
-  learn(question: Question, answer: Answer): void {
-    if (answer.code === 'seat_not_found' && 'id' in question) this.#seats.delete(question.id)
+  learn(invocation: Invocation, answer: Answer): void {
+    if (answer.code === 'seat_not_found' && 'id' in invocation) this.#seats.delete(invocation.id)
     if (answer.code !== 'ok') return
-    if (question.kind === 'delete Seat') this.#seats.delete(question.id)
+    if (invocation.kind === 'delete Seat') this.#seats.delete(invocation.id)
     for (const { id, name } of answer.changes ?? []) this.#seats.set(id, { name, tag: null })
-    const id = 'id' in question ? question.id : answer.id
+    const id = 'id' in invocation ? invocation.id : answer.id
     if (id === undefined) return
     const tag = answer.tag ?? null
-    if (question.kind.endsWith('key')) this.#keys.set(id, { tag })
-    else if (question.kind !== 'delete Seat') this.#seats.set(id, { name: answer.name ?? '', tag })
+    if (invocation.kind.endsWith('key')) this.#keys.set(id, { tag })
+    else if (invocation.kind !== 'delete Seat') this.#seats.set(id, { name: answer.name ?? '', tag })
   }
 
-  /** The next question. @param random a function that returns numbers from 0 up to 1 */
-  next(random: () => number): Question {
+  /** The next invocation. @param random a function that returns numbers from 0 up to 1 */
+  next(random: () => number): Invocation {
     const pick = <V>(list: readonly V[]): V | undefined => list[Math.floor(random() * list.length)]
     const name = () => pick(this.names) ?? ''
     const permissions = () => pick(LISTS) ?? ''
     const [seat, key] = [pick([...this.#seats]), pick([...this.#keys])]
-    const create: Question = { kind: 'create Seat', name: name(), permissions: permissions() }
+    const create: Invocation = { kind: 'create Seat', name: name(), permissions: permissions() }
     const turn = random()
     if (seat === undefined || turn < 0.12) return create
     const [id, { name: held, tag }] = seat
@@ -67,12 +67,12 @@ export class Scene {
   }
 
   /** A move of the permission from one Seat to another, in one write; sometimes one of them is renamed. */
-  #move(random: () => number): Question {
+  #move(random: () => number): Invocation {
     const [from = '', to = '', other = ''] = this.names
       .map((name) => ({ name, at: random() }))
       .toSorted((one, next) => one.at - next.at)
       .map(({ name }) => name)
-    const seats: readonly WantedSeat[] = [
+    const seats: readonly SeatOfFile[] = [
       { name: from, permissions: '' },
       { name: to, permissions: NEEDED, ...(random() < 0.3 ? { was: other } : {}) },
     ]

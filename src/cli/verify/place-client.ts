@@ -25,7 +25,7 @@ export type ReadResult =
   /** The gateway has not decided: it is away, cannot ask its store, or a proxy answers in its place. */
   | { readonly answer: null; readonly reason: string }
 
-export class AskedPlace {
+export class PlaceClient {
   readonly name: string
   readonly #options: PlaceOptions
   readonly #pool: Pool
@@ -54,7 +54,7 @@ export class AskedPlace {
     this.#reads++
     try {
       const { statusCode, headers, body } = await this.#pool.request({
-        ...this.#question(CANARY, credential),
+        ...this.#optionsOf(CANARY, credential),
         reset: this.#reads % READS_PER_CONNECTION === 0,
         signal: AbortSignal.timeout(this.#options.timeout),
       })
@@ -73,7 +73,7 @@ export class AskedPlace {
   async open(credential: Credential): Promise<OpenStream | NoStream> {
     try {
       const { statusCode, headers, body } = await this.#streams.request(
-        this.#question(STREAM, credential, { accept: 'text/event-stream' }),
+        this.#optionsOf(STREAM, credential, { accept: 'text/event-stream' }),
       )
       // An error also ends the stream, which the event of its end reports.
       body.on('error', () => {})
@@ -94,7 +94,7 @@ export class AskedPlace {
     await Promise.all([this.#pool.destroy(), this.#streams.destroy()])
   }
 
-  #question(path: string, credential: Credential, headers: Readonly<Record<string, string>> = {}) {
+  #optionsOf(path: string, credential: Credential, headers: Readonly<Record<string, string>> = {}) {
     const { url, space, host } = this.#options
     return {
       path: `${url.pathname.replace(/\/$/, '')}${path}`,
