@@ -27,12 +27,12 @@ import { type AccessRow, canAnswer, whoCanAnswer } from './answers.ts'
 import { namedUser } from './named-user.ts'
 import type { Tables } from './tables.ts'
 import {
-  questionView,
+  queryView,
   holdersPage,
   type Position,
-  type Question,
-  questionOfPermission,
-  questionOfRequest,
+  type HoldersQuery,
+  queryOfPermission,
+  queryOfRequest,
   ofBlockedOwners,
 } from './permission-holders.ts'
 
@@ -102,13 +102,13 @@ async function whoCan(
   { tenant, scope }: Asker,
   { store, tables, now }: AccessDeps,
 ) {
-  const question = questionOf(query, tables())
+  const question = holdersQuery(query, tables())
   if (isRefusal(question)) return question
   const after = query.after === null ? null : await positionOf(query.after, tenant, scope, store)
   const page = { limit: limitOf(query), after, scope, now: now() }
   const { holders, hasMore } = await holdersPage(store, tenant, question, page)
   const body = {
-    ...questionView(question, tenant),
+    ...queryView(question, tenant),
     seats: holders.flatMap((each) => (each.kind === 'seat' ? each.view : [])),
     api_keys: holders.flatMap((each) => (each.kind === 'api-key' ? each.view : [])),
     users: holders.flatMap((each) => (each.kind === 'user' ? each.view : [])),
@@ -117,16 +117,16 @@ async function whoCan(
   return { status: 200, body } as const
 }
 
-function questionOf(
+function holdersQuery(
   { method, path, host, permission, space: where }: Values<typeof WHO_CAN>,
   tables: Tables,
-): Question | AdminRefusal {
+): HoldersQuery | AdminRefusal {
   if (permission !== null && (method !== null || path !== null || host !== null))
     return faulty('/permission', 'excludes method, path and host')
-  if (permission !== null) return questionOfPermission(permission, where)
+  if (permission !== null) return queryOfPermission(permission, where)
   if (method === null) return faulty('/method', 'is required, unless permission is given')
   if (path === null) return faulty('/path', 'is required with method')
-  const question = questionOfRequest(tables, { method, path, host, space: where })
+  const question = queryOfRequest(tables, { method, path, host, space: where })
   if (!(question instanceof Refusal)) return question
   const elsewhere = question === ambiguousHost ? '/host' : '/path'
   return faulty(question.code === 'space_conflict' ? '/space' : elsewhere, question.detail)

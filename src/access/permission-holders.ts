@@ -26,7 +26,7 @@ import { answeringEntry, type Tables } from './tables.ts'
 export type Holders = Pick<AdminStore, 'listSeats' | 'listApiKeys' | 'listUsers'> & RestrictionReader
 
 /** A question about one request, or one permission. */
-export interface Question {
+export interface HoldersQuery {
   readonly method: string | null
   /** The normalised path, without the query. */
   readonly path: string | null
@@ -46,7 +46,7 @@ export type Holder =
   | { readonly kind: 'api-key'; readonly view: GrantedKeyView }
   | { readonly kind: 'user'; readonly view: GrantedUserView }
 
-export interface AskedRequest {
+export interface RequestDescription {
   readonly method: string
   /** The path, with or without a query. */
   readonly path: string
@@ -57,7 +57,7 @@ export interface AskedRequest {
 }
 
 /** The question for a request. @returns a refusal if the gateway refuses every such request */
-export function questionOfRequest(tables: Tables, request: AskedRequest): Question | Refusal {
+export function queryOfRequest(tables: Tables, request: RequestDescription): HoldersQuery | Refusal {
   const { method, path, space } = request
   const read = readTarget(path, null, Infinity)
   if (read instanceof Refusal) return read
@@ -75,7 +75,7 @@ export function questionOfRequest(tables: Tables, request: AskedRequest): Questi
 function spaceAt(
   { route, params }: Match,
   { query }: RequestTarget,
-  { method, path: target, host, space }: AskedRequest,
+  { method, path: target, host, space }: RequestDescription,
 ): string | null | Refusal {
   const lines = space === null ? [] : [space]
   const request = madeUpRequest({ method, target, host }, lines)
@@ -84,18 +84,18 @@ function spaceAt(
   return isOpen && read instanceof Refusal && read.code === 'space_required' ? space : read
 }
 
-export function questionOfPermission(permission: string, space: string | null): Question {
+export function queryOfPermission(permission: string, space: string | null): HoldersQuery {
   return { method: null, path: null, host: null, route: null, permission, space }
 }
 
 /** The parts of every answer that do not depend on Seats. */
-export function questionView({ method, path, host, route, permission, space }: Question, tenant: string) {
+export function queryView({ method, path, host, route, permission, space }: HoldersQuery, tenant: string) {
   const named = host === null ? {} : { host }
   return { method, path, ...named, route: route?.id ?? null, permission, tenant, space }
 }
 
 /** Whether the route takes callers of the tenant. */
-export function isForTenant({ route }: Question, tenant: string): boolean {
+export function isForTenant({ route }: HoldersQuery, tenant: string): boolean {
   return route === null || takesTenant(route, tenant)
 }
 
@@ -121,7 +121,7 @@ export interface HoldersPage {
 export async function holdersPage(
   lists: Holders,
   tenant: string,
-  question: Question,
+  question: HoldersQuery,
   { limit, after, scope, now }: HoldersPage,
 ): Promise<{ holders: Holder[]; hasMore: boolean }> {
   const holders: Holder[] = []

@@ -3,16 +3,16 @@
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import {
-  questionView,
+  queryView,
   type Holder,
   type Holders,
   holdersPage,
   isForTenant,
   type Position,
   positionOf,
-  type Question,
-  questionOfPermission,
-  questionOfRequest,
+  type HoldersQuery,
+  queryOfPermission,
+  queryOfRequest,
 } from '../access/permission-holders.ts'
 import { tablesOf } from '../access/tables.ts'
 import { Refusal } from '../model/errors.ts'
@@ -77,13 +77,13 @@ export const whoCan = defineCommand({
         terminal.printError(HOST_IS_MISSING)
       const question =
         permission === undefined
-          ? questionOfRequest(tablesOf(config, table), { method, path, host, space })
-          : questionOfPermission(permission, space)
+          ? queryOfRequest(tablesOf(config, table), { method, path, host, space })
+          : queryOfPermission(permission, space)
       if (question instanceof Refusal)
         throw new CommandFailed(`the gateway refuses this request (${question.code}): ${question.detail}`)
       const pages = pagesOf(lists, tenant.id, question)
       const output = values.json
-        ? holdersAsJson(questionView(question, tenant.id), pages)
+        ? holdersAsJson(queryView(question, tenant.id), pages)
         : holdersAsText(question, tenant.id, pages)
       for await (const text of output) await terminal.print(text)
       return question.permission === null ? NO_ROUTE : 0
@@ -96,7 +96,7 @@ const PAGE = 1000
 async function* pagesOf(
   lists: Holders,
   tenant: string,
-  question: Question,
+  question: HoldersQuery,
 ): AsyncGenerator<readonly Holder[]> {
   for (let after: Position | null = null; ;) {
     const page = { limit: PAGE, after, scope: EVERYTHING, now: Date.now() }
@@ -124,7 +124,7 @@ const LISTS = [
 ] as const
 
 /** One JSON object, with a line for each item. */
-async function* holdersAsJson(head: ReturnType<typeof questionView>, pages: Pages): AsyncGenerator<string> {
+async function* holdersAsJson(head: ReturnType<typeof queryView>, pages: Pages): AsyncGenerator<string> {
   let open = 0
   let first = true
   yield `${JSON.stringify(head).slice(0, -1)},"seats":[`
@@ -149,7 +149,7 @@ async function* holdersAsJson(head: ReturnType<typeof questionView>, pages: Page
   yield [...begin('user'), ']}'].join('\n')
 }
 
-async function* holdersAsText(question: Question, tenant: string, pages: Pages): AsyncGenerator<string> {
+async function* holdersAsText(question: HoldersQuery, tenant: string, pages: Pages): AsyncGenerator<string> {
   yield printable(heading(question))
   if (!isForTenant(question, tenant)) {
     yield `tenant ${tenant}: none of its callers can, as the route is for those of tenant ${question.route?.tenant}`
@@ -173,7 +173,7 @@ const FREE: Readonly<Record<string, string>> = {
   authenticated: 'is open to every caller with a valid credential, whatever the Seats',
 }
 
-function heading({ method, host, path, route, permission }: Question): string {
+function heading({ method, host, path, route, permission }: HoldersQuery): string {
   if (method === null) return `who holds ${permission}`
   if (route === null || permission === null) return `no route matches ${method} ${host ?? ''}${path}`
   const place = route.place === null ? 'built in' : `${route.place.file}:${route.place.line}`

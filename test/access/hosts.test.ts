@@ -9,7 +9,7 @@ import { differences } from '../../src/access/difference.ts'
 import { seatsByName } from '../../src/access/offline-engine.ts'
 import { Replay } from '../../src/access/replay/replayed-log.ts'
 import type { Tables } from '../../src/access/tables.ts'
-import { questionOfRequest } from '../../src/access/permission-holders.ts'
+import { queryOfRequest } from '../../src/access/permission-holders.ts'
 import type { RouteEntry } from '../../src/config/config.ts'
 import { methodsOf } from '../../src/config/methods.ts'
 import { compileTable } from '../../src/decision/router/table.ts'
@@ -73,7 +73,7 @@ t.test('who can: the host chooses the entry, and the request its space', async (
     { line: 'GET /q: p:q', space: QUERY },
   )
   const ask = (path: string, host: string | null = null, space: string | null = null) => {
-    const question = questionOfRequest(side, { method: 'GET', path, host, space })
+    const question = queryOfRequest(side, { method: 'GET', path, host, space })
     return question instanceof Refusal ? question.code : `${question.route?.id} ${question.space}`
   }
   t.equal(ask('/x', 'Main.example:80'), 'GET *.example/x main')

@@ -8,7 +8,7 @@ import {
   type Holder,
   type Position,
   positionOf,
-  questionOfRequest,
+  queryOfRequest,
 } from '../../src/access/permission-holders.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import { needsPermission } from '../../src/model/route.ts'
@@ -36,7 +36,7 @@ async function witnesses(built: Built): Promise<Witnesses> {
 
 /** In pages of two, so that pages end within and between the lists. */
 async function everyHolder(built: Built, request: { method: string; path: string }, space: string | null) {
-  const question = questionOfRequest(built.tables, { ...request, host: null, space })
+  const question = queryOfRequest(built.tables, { ...request, host: null, space })
   if (question instanceof Refusal) throw new Error(question.detail)
   const all: Holder[] = []
   let after: Position | null = null
