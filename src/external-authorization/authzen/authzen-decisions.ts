@@ -8,7 +8,7 @@ import type { MemoryLease } from '../../decision/engine.ts'
 import { decideOnOneState } from '../../decision/seats/decision-reads.ts'
 import { needsPermission } from '../../model/route.ts'
 import { SeatQuestion } from '../../model/decision-seat.ts'
-import type { Entity, Question } from './questions.ts'
+import type { Entity, EvaluationRequest } from './authzen-requests.ts'
 import type { Reason } from './decision-reasons.ts'
 import { neededFor } from './authzen-resources.ts'
 import type { RouteIndex } from './route-index.ts'
@@ -31,7 +31,7 @@ export class Decisions {
   }
 
   /** Rejects when the store can't be read. */
-  async decide(question: Question): Promise<Reason> {
+  async decide(question: EvaluationRequest): Promise<Reason> {
     const needed = neededFor(question, this.#deps.index(), this.#tenant)
     if (typeof needed === 'string') return needed
     const { requirement, space } = needed

@@ -5,7 +5,7 @@
 
 import { isJsonObject } from '../../lib/json.ts'
 import type { DecisionAnswer, EvaluationsAnswer } from './evaluations.ts'
-import type { Sought } from './questions.ts'
+import type { Sought } from './authzen-requests.ts'
 import type { SearchAnswer } from './search.ts'
 
 type Fields = Readonly<Record<string, unknown>>

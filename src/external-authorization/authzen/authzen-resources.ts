@@ -3,7 +3,7 @@
 import { isPermission } from '../../../seats-admin/model/permission.ts'
 import { possibleSpaces } from '../../access/callable-routes.ts'
 import { needsPermission, type Requirement, type Route, takesTenant } from '../../model/route.ts'
-import type { Question } from './questions.ts'
+import type { EvaluationRequest } from './authzen-requests.ts'
 import type { Denial } from './decision-reasons.ts'
 import type { RouteIndex } from './route-index.ts'
 
@@ -19,7 +19,7 @@ export interface Needed {
  * @returns the reason for a denial if no subject may do it
  */
 export function neededFor(
-  question: Omit<Question, 'subject'>,
+  question: Omit<EvaluationRequest, 'subject'>,
   index: RouteIndex,
   tenant: string,
 ): Needed | Denial {

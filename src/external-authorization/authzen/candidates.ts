@@ -2,7 +2,7 @@
 
 import type { Grant, Page, Store } from '../../../seats-admin/index.ts'
 import { needsPermission } from '../../model/route.ts'
-import type { Question, SearchQuestion, Sought } from './questions.ts'
+import type { EvaluationRequest, SearchRequest, Sought } from './authzen-requests.ts'
 import { type Needed, neededFor } from './authzen-resources.ts'
 import type { RouteIndex } from './route-index.ts'
 import type { SearchPage } from './search-page.ts'
@@ -18,7 +18,7 @@ export interface CandidateDeps {
 }
 
 export interface Candidate {
-  readonly question: Omit<Question, 'space'>
+  readonly question: Omit<EvaluationRequest, 'space'>
   /** The result as the answer has it. */
   readonly result: unknown
   /** The position in the order. */
@@ -37,7 +37,7 @@ const none: Candidates = async () => ({ data: [], next: null })
 
 /** The candidates of a search. An unknown type has none. */
 export function candidatesFor(
-  question: SearchQuestion,
+  question: SearchRequest,
   sought: Sought,
   tenant: string,
   deps: CandidateDeps,
@@ -73,7 +73,7 @@ function inMemory(keys: readonly string[], candidate: (key: string) => Candidate
   }
 }
 
-function resourceIds({ resource: { type }, action }: SearchQuestion, deps: CandidateDeps): readonly string[] {
+function resourceIds({ resource: { type }, action }: SearchRequest, deps: CandidateDeps): readonly string[] {
   if (type === 'permission') return [...deps.permissions()].sort()
   if (type !== 'route') return []
   const index = deps.index()
@@ -84,13 +84,13 @@ function resourceIds({ resource: { type }, action }: SearchQuestion, deps: Candi
 }
 
 /** A permission takes any action: its own operation stands for all. */
-function actionsOn({ type, id }: Question['resource'], index: RouteIndex): readonly string[] {
+function actionsOn({ type, id }: EvaluationRequest['resource'], index: RouteIndex): readonly string[] {
   if (type === 'permission') return [id.slice(id.indexOf(':') + 1)]
   const entries = type === 'route' ? index.entriesAt(id) : null
   return entries === null ? [] : index.methods.filter((method) => index.entryFor(entries, method) !== null)
 }
 
-function subjects(question: SearchQuestion, tenant: string, deps: CandidateDeps): Candidates {
+function subjects(question: SearchRequest, tenant: string, deps: CandidateDeps): Candidates {
   const type = SUBJECT_TYPES.find((each) => each === question.subject.type)
   const needed = neededFor(question, deps.index(), tenant)
   if (type === undefined || typeof needed === 'string') return none

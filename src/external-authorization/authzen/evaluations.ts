@@ -4,7 +4,7 @@ import { TimeShare } from '../../../seats-admin/model/time-share.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Decisions } from './authzen-decisions.ts'
-import { BodyReader, invalid, notObject, type Question } from './questions.ts'
+import { BodyReader, invalid, notObject, type EvaluationRequest } from './authzen-requests.ts'
 import type { Reason } from './decision-reasons.ts'
 
 /** The items of one request. */
@@ -29,7 +29,7 @@ export interface EvaluationsAnswer {
 export async function evaluate(body: unknown, decisions: Decisions): Promise<DecisionAnswer | Refusal> {
   if (!isJsonObject(body)) return notObject
   const reader = new BodyReader()
-  const question = reader.question(body)
+  const question = reader.evaluation(body)
   if (reader.faults.length > 0) return invalid(reader.faults)
   return answerTo(question, decisions)
 }
@@ -76,13 +76,13 @@ async function answerToItem(item: unknown, defaults: Members, decisions: Decisio
   if (!isJsonObject(item)) return denied('The item must be an object.')
   const reader = new BodyReader()
   // A member of an item replaces that member of the request as a whole.
-  const question = reader.question({ ...defaults, ...item })
+  const question = reader.evaluation({ ...defaults, ...item })
   const [fault] = reader.faults
   if (fault !== undefined) return denied(`${fault.path} ${fault.message}.`)
   return answerTo(question, decisions)
 }
 
-async function answerTo(question: Question, decisions: Decisions): Promise<DecisionAnswer> {
+async function answerTo(question: EvaluationRequest, decisions: Decisions): Promise<DecisionAnswer> {
   const reason = await decisions.decide(question)
   return { decision: reason === 'allow', context: { reason } }
 }
@@ -110,7 +110,7 @@ function endOf(body: Members): ((decision: boolean) => boolean) | Refusal {
 /** A default that is no valid value fails the whole request, even if every item has its own. */
 function faultsOfDefaults(defaults: Members): Refusal | null {
   const reader = new BodyReader()
-  reader.question(defaults)
+  reader.evaluation(defaults)
   const faults = reader.faults.filter(({ path }) => defaults[memberOf(path)] !== undefined)
   return faults.length === 0 ? null : invalid(faults)
 }

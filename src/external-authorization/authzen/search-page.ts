@@ -6,7 +6,7 @@
 
 import type { Refusal } from '../../model/errors.ts'
 import { open, seal } from '../../oidc/seal.ts'
-import { type PageRequest, invalid } from './questions.ts'
+import { type PageRequest, invalid } from './authzen-requests.ts'
 
 /** Results of a page. */
 const DEFAULT_LIMIT = 100

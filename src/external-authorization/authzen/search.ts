@@ -9,7 +9,7 @@ import { Refusal } from '../../model/errors.ts'
 import { type CandidateDeps, type Candidates, candidatesFor } from './candidates.ts'
 import type { Decisions } from './authzen-decisions.ts'
 import { pageOf, type SearchPage, tokenOf } from './search-page.ts'
-import { BodyReader, invalid, notObject, type SearchQuestion, type Sought } from './questions.ts'
+import { BodyReader, invalid, notObject, type SearchRequest, type Sought } from './authzen-requests.ts'
 
 interface SearchAsker {
   readonly tenant: string
@@ -49,7 +49,7 @@ export async function search(
 }
 
 function boundOf(
-  { subject, action, resource, space }: SearchQuestion,
+  { subject, action, resource, space }: SearchRequest,
   sought: Sought,
   { tenant }: SearchAsker,
 ) {
@@ -58,7 +58,7 @@ function boundOf(
 
 async function permitted(
   candidates: Candidates,
-  { space }: SearchQuestion,
+  { space }: SearchRequest,
   { limit, after }: SearchPage,
   decisions: Decisions,
 ): Promise<{ results: unknown[]; next: SearchPage | null }> {

@@ -14,7 +14,7 @@ export interface Entity {
 }
 
 /** One access evaluation. */
-export interface Question {
+export interface EvaluationRequest {
   readonly subject: Entity
   /** The name of the action. */
   readonly action: string
@@ -27,7 +27,7 @@ export interface Question {
 export type Sought = 'subject' | 'resource' | 'action'
 
 /** A search: a question without the id of what is sought. */
-export interface SearchQuestion {
+export interface SearchRequest {
   /** The subject; its `id` is '' if subjects are sought. */
   readonly subject: Entity
   /** The name of the action; '' if actions are sought. */
@@ -50,7 +50,7 @@ type Members = Readonly<Record<string, unknown>>
 export class BodyReader {
   readonly faults: InputFault[] = []
 
-  question(members: Members): Question {
+  evaluation(members: Members): EvaluationRequest {
     return {
       subject: this.#entity(members, 'subject'),
       action: this.#action(members),
@@ -59,7 +59,7 @@ export class BodyReader {
     }
   }
 
-  search(members: Members, sought: Sought): SearchQuestion {
+  search(members: Members, sought: Sought): SearchRequest {
     return {
       subject: this.#entity(members, 'subject', sought !== 'subject'),
       action: sought === 'action' ? '' : this.#action(members),
