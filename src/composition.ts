@@ -70,7 +70,7 @@ function builtInEndpoints(parts: EndpointParts): AdminEndpoint[] {
 /** What endpoints read of the tables whose routes they are. */
 function questionsAbout(
   compiled: () => DecidingTables,
-): Pick<EndpointParts, 'tables' | 'explaining' | 'asked'> {
+): Pick<EndpointParts, 'tables' | 'explaining' | 'routePermissions'> {
   let made: Tables | null = null
   const tables = () => {
     const { config, table } = compiled()
@@ -83,7 +83,7 @@ function questionsAbout(
     const refusalOf: Explaining['refusalOf'] = (line) => refusalOfRequestLine(line, lineLimits)
     return { engine, tenants, identity, refusalOf }
   }
-  return { tables, explaining, asked: requiredPermissions(() => tables().table.routes) }
+  return { tables, explaining, routePermissions: requiredPermissions(() => tables().table.routes) }
 }
 
 /**
@@ -120,7 +120,7 @@ const UNSERVED: EndpointParts = {
   tables: unserved,
   fleet: unserved,
   explaining: unserved,
-  asked: unserved,
+  routePermissions: unserved,
   announce: async () => {},
   revoking: {
     revoke: unserved,

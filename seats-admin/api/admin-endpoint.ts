@@ -140,8 +140,8 @@ export function endpoint<
   }
 }
 
-/** What the route tables ask for: given by the gateway, which has them. */
-export interface AskedPermissions {
+/** The permissions that the route tables require, from the gateway, which has the tables. */
+export interface RoutePermissions {
   /** Whether some route requires the permission, or an endpoint asks for it. */
   has(permission: string): boolean
   /** Ids of the routes that require the permission; of `*` all that require one. */
@@ -163,7 +163,7 @@ export interface AdminDeps {
   /** Limit of a Seat's size in bytes; see `seatSize`. */
   readonly seatBytes: number
   /** The permissions that the tables require that decide at the moment. */
-  readonly asked: () => AskedPermissions
+  readonly routePermissions: () => RoutePermissions
 }
 
 export function writerOf(

@@ -64,7 +64,7 @@ function createSeat(deps: AdminDeps): AdminEndpoint {
     tagged: true,
     codes: ['grant_exceeds_own', 'seat_name_taken'],
     async handle({ body, caller }) {
-      const warnings = await unaskedPermissions([['/permissions', body.permissions]], deps.asked())
+      const warnings = await unaskedPermissions([['/permissions', body.permissions]], deps.routePermissions())
       const write = deps.store.createSeat(writerOf(caller, deps), body)
       return respondToWrite(write, deps, async (made, written) =>
         tagged(seatTag(made), await warned(createdSeat(made), caller, deps, written, warnings)),
@@ -127,7 +127,10 @@ function updateSeat(deps: AdminDeps): AdminEndpoint {
     conditional: true,
     codes: ['grant_exceeds_own', 'seat_not_found', 'seat_name_taken', 'last_administrator'],
     async handle({ params: { seat_id }, body, ifMatch, caller }) {
-      const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
+      const unasked = await unaskedPermissions(
+        [['/permissions', body.permissions ?? []]],
+        deps.routePermissions(),
+      )
       const warnings = [...unasked, ...(await heldWarnings(deps, seat_id, body, caller))]
       const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
       return respondToWrite(write, deps, async (updated, written) =>

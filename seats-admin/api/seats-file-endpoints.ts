@@ -137,7 +137,7 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const unadministered = await administrationWarnings(caller, deps, pending)
         const warnings = together(unadministered, await warningsOf(wanted, deps))
         const place = { tenant, space: scope.space }
-        return { status: 200, body: await shownPlan(plan, place, deps.asked(), warnings) }
+        return { status: 200, body: await shownPlan(plan, place, deps.routePermissions(), warnings) }
       },
     }),
     endpoint({
@@ -188,11 +188,11 @@ function wantedOf({ seats, tenant, prune = false }: Body, caller: Caller): Wante
   return { seats: wanted, prune }
 }
 
-function warningsOf({ seats }: WantedSeats, { asked }: AdminDeps): Promise<Warning[]> {
+function warningsOf({ seats }: WantedSeats, { routePermissions }: AdminDeps): Promise<Warning[]> {
   const lists = seats.map(({ name, permissions }) => {
     return [pointerTo(pointerTo('/seats', name), 'permissions'), permissions] as const
   })
-  return unaskedPermissions(lists, asked())
+  return unaskedPermissions(lists, routePermissions())
 }
 
 /** Checks the Seats in slices, between which other requests are served. */

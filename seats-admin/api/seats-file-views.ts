@@ -17,7 +17,7 @@ import type { SeatLists } from '../model/seat.ts'
 import type { AppliedSeats, PlannedSeat, SeatsPlan } from '../model/planned-seats.ts'
 import { mapInShares } from '../model/time-share.ts'
 import { versionOf } from '../store/seats-file-rules.ts'
-import type { AskedPermissions } from './admin-endpoint.ts'
+import type { RoutePermissions } from './admin-endpoint.ts'
 import { type Warning, warnings } from './warnings.ts'
 import { ID } from './parameters.ts'
 
@@ -105,14 +105,14 @@ export const appliedAnswer = named(
 export async function shownPlan(
   { changes, unchanged, unnamed }: SeatsPlan,
   { tenant, space }: { readonly tenant: string; readonly space: string },
-  asked: AskedPermissions,
+  routePermissions: RoutePermissions,
   found: readonly Warning[],
 ) {
   const versions = await mapInShares(changes, (change) => [change.name, versionOf(change)] as const)
   return {
     tenant,
     space,
-    changes: await mapInShares(changes, (change) => shownChange(change, asked)),
+    changes: await mapInShares(changes, (change) => shownChange(change, routePermissions)),
     unchanged,
     unnamed,
     warnings: found,
@@ -141,7 +141,7 @@ export function shownApplied(
 
 const NOTHING: SeatLists = { spaces: [], permissions: [] }
 
-function shownChange({ action, name, before, after, keys }: PlannedSeat, asked: AskedPermissions) {
+function shownChange({ action, name, before, after, keys }: PlannedSeat, routePermissions: RoutePermissions) {
   const [old, now]: [SeatLists, SeatLists] = [before ?? NOTHING, after ?? NOTHING]
   return {
     action,
@@ -154,8 +154,8 @@ function shownChange({ action, name, before, after, keys }: PlannedSeat, asked: 
     permissions_removed: without(old.permissions, now.permissions),
     users: before?.memberCount ?? 0,
     api_keys: keys,
-    routes_gained: routesBeside(now, old, asked),
-    routes_lost: routesBeside(old, now, asked),
+    routes_gained: routesBeside(now, old, routePermissions),
+    routes_lost: routesBeside(old, now, routePermissions),
   }
 }
 
@@ -165,14 +165,14 @@ function without(texts: readonly string[], others: readonly string[]): string[] 
 }
 
 /** The routes that one Seat opens and the other does not. A Seat without spaces opens none. */
-function routesBeside(one: SeatLists, other: SeatLists, asked: AskedPermissions) {
+function routesBeside(one: SeatLists, other: SeatLists, routePermissions: RoutePermissions) {
   const held = new Set(other.spaces.length === 0 ? [] : other.permissions)
   if (one.spaces.length === 0 || held.has(EVERY_PERMISSION)) return { count: 0, routes: [] }
   const opened = new Set(
-    one.permissions.filter((each) => !held.has(each)).flatMap((each) => asked.routesOf(each)),
+    one.permissions.filter((each) => !held.has(each)).flatMap((each) => routePermissions.routesOf(each)),
   )
   // `*` opens also what the other opens.
   if (one.permissions.includes(EVERY_PERMISSION))
-    for (const each of held) for (const route of asked.routesOf(each)) opened.delete(route)
+    for (const each of held) for (const route of routePermissions.routesOf(each)) opened.delete(route)
   return { count: opened.size, routes: [...opened].slice(0, MAX_ROUTES) }
 }

@@ -12,7 +12,7 @@ import { administrates } from '../model/scope.ts'
 import type { Administration } from '../store/store.ts'
 import { TimeShare } from '../model/time-share.ts'
 import { StoreUnavailable } from '../store/unavailable.ts'
-import type { AdminDeps, AskedPermissions, Caller } from './admin-endpoint.ts'
+import type { AdminDeps, RoutePermissions, Caller } from './admin-endpoint.ts'
 
 const WARNING_CODES = ['permission_unasked', 'seat_held', 'nobody_administers'] as const
 
@@ -43,7 +43,7 @@ export const warnings = list(warning, `At most ${MAX_WARNINGS} warnings. Absent 
 /** @param seats the permissions by the pointer to their list. Looking for near names is done in slices */
 export async function unaskedPermissions(
   seats: Iterable<readonly [pointer: string, permissions: readonly string[]]>,
-  asked: AskedPermissions,
+  routePermissions: RoutePermissions,
 ): Promise<Warning[]> {
   const unasked: Warning[] = []
   const share = new TimeShare()
@@ -51,9 +51,9 @@ export async function unaskedPermissions(
     for (const [at, permission] of permissions.entries()) {
       const rest = at % CHECKED === 0 ? share.spent() : null
       if (rest !== null) await rest
-      if (permission === EVERY_PERMISSION || asked.has(permission)) continue
+      if (permission === EVERY_PERMISSION || routePermissions.has(permission)) continue
       if (unasked.length === MAX_WARNINGS) return unasked
-      const near = asked.nearest(permission)
+      const near = routePermissions.nearest(permission)
       const suggestion = near === null ? '' : `: perhaps ${near} is meant`
       const message = `no route requires ${permission}${suggestion}`
       unasked.push({ path: pointerTo(pointer, String(at)), code: 'permission_unasked', message })
@@ -85,7 +85,7 @@ type Pending = Omit<Administration, 'space' | 'now'>
 
 /**
  * Outside the admin space nothing is said: no write there concerns an administrator. Rejects when the store
- * can't be asked.
+ * can't be routePermissions.
  */
 export async function administrationWarnings(
   { tenant, scope }: Pick<Caller, 'tenant' | 'scope'>,
@@ -114,7 +114,7 @@ export function isAdministered(
 }
 
 /**
- * As {@link administrationWarnings}, after a write. It is committed: if the store can't be asked, nothing is
+ * As {@link administrationWarnings}, after a write. It is committed: if the store can't be routePermissions, nothing is
  * said.
  */
 export async function warningsAfter(

@@ -22,8 +22,8 @@ export function spacesOf(seats) {
   return [...new Set(seats.flatMap(({ spaces }) => spaces))].sort()
 }
 
-/** Permissions that routes ask for. @returns {readonly string[]} */
-export function useAskedPermissions() {
+/** The permissions that routes require. @returns {readonly string[]} */
+export function useRoutePermissions() {
   const { value } = useLoaded(async (signal) => {
     const { items } = await readList('/v1/routes', {
       idOf: ({ method, path }) => `${method} ${path}`,

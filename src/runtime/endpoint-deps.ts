@@ -11,7 +11,7 @@ import type { FleetDeps } from '../pipeline/fleet-endpoints.ts'
 export type MakeEndpoints = (deps: EndpointDeps) => AdminEndpoint[]
 
 /** What the built-in endpoints use of the gateway, and of the configuration that they are made for. */
-interface EndpointDeps extends Omit<AdminDeps, 'asked'>, FleetDeps {
+interface EndpointDeps extends Omit<AdminDeps, 'routePermissions'>, FleetDeps {
   readonly store: Store
   readonly activity: Activity
   /** Throws until the tables, which have the endpoints as routes, are compiled. */

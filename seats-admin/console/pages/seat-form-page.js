@@ -10,7 +10,7 @@ import { html } from '../markup.js'
 import { draftOf, readSeat, Review } from '../seat-review.js'
 import { SetField } from '../set-field.js'
 import { Notice, PageHeading, Warnings, whenLoaded } from '../states.js'
-import { spacesOf, useAskedPermissions, useKnownSeats } from '../suggestions.js'
+import { spacesOf, useRoutePermissions, useKnownSeats } from '../suggestions.js'
 
 /** @typedef {import('../seat-review.js').Draft} Draft */
 /** @typedef {import('../seat-review.js').Saved} Saved */
@@ -177,7 +177,7 @@ function SavedNotice({ seat }) {
 function DraftForm({ draft, onInput, onSubmit, children }) {
   const [fault, setFault] = useState(/** @type {string | null} */ (null))
   const seats = useKnownSeats()
-  const permissions = useAskedPermissions()
+  const permissions = useRoutePermissions()
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const wrong = draft.name.trim() === '' ? 'A Seat needs a name.' : null

@@ -12,7 +12,7 @@ import {
 import { NOTHING_OPEN, type ReachedInstance } from '../../../seats-admin/model/revocation.ts'
 import type { Unreached } from '../../../seats-admin/api/revoking.ts'
 import { ADMIN } from '../store/conformance.ts'
-import type { AdminEndpoint, AdminReply, AskedPermissions } from '../../../seats-admin/api/admin-endpoint.ts'
+import type { AdminEndpoint, AdminReply, RoutePermissions } from '../../../seats-admin/api/admin-endpoint.ts'
 import { inTurn } from '../store/in-turn.ts'
 import { databases } from '../store/sqlite/support.ts'
 import { assertConforms } from '../../support/openapi.ts'
@@ -20,7 +20,7 @@ import { problemBody } from '../../../src/http/server/problem.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 
 /** One route. */
-export const ASKED: AskedPermissions = {
+export const ROUTE_PERMISSIONS: RoutePermissions = {
   has: (permission) => permission === 'trainings:list',
   routesOf: (permission) => (['*', 'trainings:list'].includes(permission) ? ['GET /v1/trainings'] : []),
   nearest: (permission) => (permission === 'trainings:lists' ? 'trainings:list' : null),
@@ -92,7 +92,7 @@ export async function startApi(
     store,
     seatBytes: 65_536,
     now: () => api.clock,
-    asked: () => ASKED,
+    routePermissions: () => ROUTE_PERMISSIONS,
     announce: (committed) => {
       announced.push(committed)
       return announce(committed)
