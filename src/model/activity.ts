@@ -49,7 +49,7 @@ export interface DecisionFilter {
   readonly code: DecisionCode | null
 }
 
-export interface DecisionQuestion extends DecisionFilter {
+export interface DecisionQuery extends DecisionFilter {
   readonly limit: number
   /** Only decisions with smaller ids, which are older; null: from the newest on. */
   readonly before: string | null
@@ -77,12 +77,12 @@ export interface DecisionWatch {
 export interface Activity {
   routeUses(tenant: string): Promise<RouteUses>
   /** Newest first. */
-  decisions(question: DecisionQuestion): Promise<readonly RecentDecision[]>
+  decisions(query: DecisionQuery): Promise<readonly RecentDecision[]>
   /** Watches decisions: each one after the result is in a batch, or counts as lost. */
   watch(filter: DecisionFilter, take: TakeBatch): Promise<DecisionWatch>
 }
 
-export function isAsked(
+export function matchesFilter(
   { code, space }: Pick<RecentDecision, 'code' | 'space'>,
   filter: Omit<DecisionFilter, 'tenant'>,
 ): boolean {

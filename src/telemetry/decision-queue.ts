@@ -3,7 +3,7 @@
  * as lost.
  */
 
-import { type DecisionFilter, isAsked, type RecentDecision, type TakeBatch } from '../model/activity.ts'
+import { type DecisionFilter, matchesFilter, type RecentDecision, type TakeBatch } from '../model/activity.ts'
 
 /**
  * Decisions in a row, and each second, that a reader gets: people and programs that watch need no more, and
@@ -32,7 +32,7 @@ export class DecisionQueue {
   }
 
   offer(decision: RecentDecision): void {
-    if (!isAsked(decision, this.#filter)) return
+    if (!matchesFilter(decision, this.#filter)) return
     // The number of lost decisions is told after the decisions that wait, so none may follow before.
     if (this.#lost > 0 || !this.#hasRoom(decision.at)) this.#lost++
     else this.#waiting.push(decision)

@@ -3,7 +3,7 @@
 import type {
   Activity,
   DecisionFilter,
-  DecisionQuestion,
+  DecisionQuery,
   DecisionWatch,
   RecentDecision,
   RouteUses,
@@ -45,8 +45,8 @@ export class ProcessActivity implements Activity {
     return Promise.resolve(this.counts.of(tenant))
   }
 
-  decisions(question: DecisionQuestion): Promise<readonly RecentDecision[]> {
-    return Promise.resolve(this.recent.list(question))
+  decisions(query: DecisionQuery): Promise<readonly RecentDecision[]> {
+    return Promise.resolve(this.recent.list(query))
   }
 
   watch(filter: DecisionFilter, take: TakeBatch): Promise<DecisionWatch> {

@@ -13,8 +13,8 @@ import { crockford, ulid } from '../../seats-admin/model/ulid.ts'
 import {
   type DecisionCode,
   type DecisionFilter,
-  type DecisionQuestion,
-  isAsked,
+  type DecisionQuery,
+  matchesFilter,
   type RecentDecision,
 } from '../model/activity.ts'
 import { detachedText } from '../lib/heap-size.ts'
@@ -116,17 +116,18 @@ export class RecentDecisions {
   }
 
   /** Newest first. */
-  list(question: DecisionQuestion): RecentDecision[] {
+  list(query: DecisionQuery): RecentDecision[] {
     const decisions: RecentDecision[] = []
-    const ring = this.#ask(question.tenant)
+    const ring = this.#ask(query.tenant)
     if (ring === null) return decisions
     const { slots, next } = ring
-    for (let back = 1; back <= slots.length && decisions.length < question.limit; back++) {
+    for (let back = 1; back <= slots.length && decisions.length < query.limit; back++) {
       const slot = slots[(next + slots.length - back) % slots.length]
-      if (slot === undefined || !isAsked({ code: slot.code, space: spaceOf(ring, slot) }, question)) continue
+      if (slot === undefined || !matchesFilter({ code: slot.code, space: spaceOf(ring, slot) }, query))
+        continue
       const shown = this.#shown(ring, slot)
-      const isOlder = question.before === null || shown.id < question.before
-      if (isOlder && shown.requestId !== question.requestId) decisions.push(shown)
+      const isOlder = query.before === null || shown.id < query.before
+      if (isOlder && shown.requestId !== query.requestId) decisions.push(shown)
     }
     return decisions
   }

@@ -10,7 +10,7 @@ import type {
   Activity,
   DecisionBatch,
   DecisionFilter,
-  DecisionQuestion,
+  DecisionQuery,
   DecisionWatch,
   RecentDecision,
   RouteUses,
@@ -42,7 +42,7 @@ export class WorkerActivity implements Activity {
     this.#own = own
     this.#channel = channel
     channel.serve('own-route-uses', () => own.counts.take())
-    channel.serve('own-decisions', (question) => own.recent.list(question as DecisionQuestion))
+    channel.serve('own-decisions', (query) => own.recent.list(query as DecisionQuery))
     channel.serve('watched', (tenants) => this.#relay(tenants as readonly string[]))
     channel.serve('decided', (relayed) => this.#deliver(relayed as Relayed))
   }
@@ -51,8 +51,8 @@ export class WorkerActivity implements Activity {
     return (await this.#channel.ask('route-uses', tenant)) as RouteUses
   }
 
-  async decisions(question: DecisionQuestion): Promise<readonly RecentDecision[]> {
-    return (await this.#channel.ask('decisions', question)) as readonly RecentDecision[]
+  async decisions(query: DecisionQuery): Promise<readonly RecentDecision[]> {
+    return (await this.#channel.ask('decisions', query)) as readonly RecentDecision[]
   }
 
   async watch(filter: DecisionFilter, take: TakeBatch): Promise<DecisionWatch> {
@@ -131,7 +131,7 @@ export class GatheredActivity {
       await this.#gatherCounts()
       return this.#counts.of(String(tenant))
     })
-    channel.serve('decisions', (question) => this.#gatherDecisions(question as DecisionQuestion))
+    channel.serve('decisions', (query) => this.#gatherDecisions(query as DecisionQuery))
     channel.serve('watch', (tenants) => {
       this.#watching.set(id, tenants as readonly string[])
       return this.#tellWatched()
@@ -161,10 +161,10 @@ export class GatheredActivity {
     await this.#ask('own-route-uses', undefined, (reported) => this.#counts.add(reported as ReportedUses))
   }
 
-  async #gatherDecisions(question: DecisionQuestion): Promise<readonly RecentDecision[]> {
+  async #gatherDecisions(query: DecisionQuery): Promise<readonly RecentDecision[]> {
     const decisions: RecentDecision[] = []
-    await this.#ask('own-decisions', question, (of) => decisions.push(...(of as readonly RecentDecision[])))
-    return decisions.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, question.limit)
+    await this.#ask('own-decisions', query, (of) => decisions.push(...(of as readonly RecentDecision[])))
+    return decisions.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, query.limit)
   }
 
   #watched(): string[] {
