@@ -11,12 +11,12 @@ import type { Principal } from '../model/principal.ts'
 
 type Identified = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
 
-interface KnownLines extends Omit<Identified, 'principal'> {
+interface CachedLines extends Omit<Identified, 'principal'> {
   readonly lines: FieldLines
 }
 
 /** The lines of the latest request of a caller, as the next one is mostly for the same. */
-const latest = new RecentValues<Principal, KnownLines>()
+const latest = new RecentValues<Principal, CachedLines>()
 /** Characters. Longer lines are made for each request, and so are those about more Seats. */
 const MAX_KNOWN = 1024
 const MAX_SEATS = 16

@@ -92,7 +92,7 @@ const LOWER = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte,
 )
 
-interface KnownName {
+interface NameEntry {
   readonly bytes: Uint8Array
   /** The index in the static table; 0 if the name is not there. */
   readonly index: number
@@ -101,11 +101,11 @@ interface KnownName {
 }
 
 /** The names by their hashes. */
-const KNOWN: ReadonlyMap<number, KnownName> = new Map(
-  [...STATIC_NAMES, ...CONNECTION_SPECIFIC, ...CREDENTIALS].map((name) => [hashOf(name), known(name)]),
+const NAMES: ReadonlyMap<number, NameEntry> = new Map(
+  [...STATIC_NAMES, ...CONNECTION_SPECIFIC, ...CREDENTIALS].map((name) => [hashOf(name), nameEntry(name)]),
 )
 
-function known(name: string): KnownName {
+function nameEntry(name: string): NameEntry {
   return {
     bytes: Buffer.from(name),
     index: staticIndex(name),
@@ -160,7 +160,7 @@ function encodeLine(
   end: number,
   hash: number,
 ): void {
-  const candidate = KNOWN.get(hash)
+  const candidate = NAMES.get(hash)
   const name = candidate !== undefined && isAt(candidate.bytes, bytes, at, colon) ? candidate : null
   if (name?.isDropped === true) return
   const value = colon + 2
