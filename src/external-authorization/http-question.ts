@@ -37,7 +37,7 @@ export function refuseQuestion(
   return exchange
 }
 
-type Asked = Pick<Dialect, 'name' | 'more' | 'refusesOnly' | 'oneCookie'>
+type Asker = Pick<Dialect, 'name' | 'more' | 'refusesOnly' | 'oneCookie'>
 
 export class HttpQuestion implements Question {
   readonly askedBy: string
@@ -51,7 +51,7 @@ export class HttpQuestion implements Question {
   readonly #oneCookie: boolean
 
   constructor(
-    { name, more, refusesOnly = false, oneCookie = false }: Asked,
+    { name, more, refusesOnly = false, oneCookie = false }: Asker,
     received: ClientRequest,
     client: string | null,
     fault: Refusal | null,

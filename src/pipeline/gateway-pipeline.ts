@@ -9,7 +9,7 @@ import type { ClientResponse } from '../http/server/client-response.ts'
 import { Exchange } from '../http/server/exchange.ts'
 import { handshakeResponse } from '../http/server/http1-response.ts'
 import { openedWebSocket } from '../http/server/open-web-socket.ts'
-import { askedQuestion, type Question } from '../http/server/question.ts'
+import { externalQuestion, type Question } from '../http/server/question.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import type { Refusal } from '../model/errors.ts'
 import { earlyBytes, isHandshake } from '../proxy/websocket/websocket-handshake.ts'
@@ -57,7 +57,7 @@ export class GatewayPipeline extends Pipeline<GatewayConfig, GatewayLists> {
     // The client may send its body or leave it out (RFC 9110, section 10.1.1).
     if (request.expect !== null) response.shouldKeepAlive = false
     const exchange = new Exchange(request, response, this.idOf(request), now())
-    askedQuestion.set(exchange, question)
+    externalQuestion.set(exchange, question)
     return this.begin(exchange)
   }
 

@@ -10,7 +10,7 @@ import type { Exchange } from '../http/server/exchange.ts'
 import { corsLines, rateLimitLines } from '../http/server/gateway-lines.ts'
 import { grpcStatus, relayedCall } from '../http/server/grpc-exchange.ts'
 import { openedWebSocket } from '../http/server/open-web-socket.ts'
-import { askedQuestion, type Question } from '../http/server/question.ts'
+import { externalQuestion, type Question } from '../http/server/question.ts'
 import { grpcStatusOf, grpcTrailers, speaksGrpc } from '../http/server/grpc-problem.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { type RespondUnparsed, writeProblem } from '../http/server/problem.ts'
@@ -51,7 +51,7 @@ export class Refusals {
     exchange.refusal = refusal
     exchange.cause = cause
     // A connection of another proxy carries the questions of many clients: none waits for refused ones.
-    exchange.response.refused = askedQuestion.get(exchange) === undefined
+    exchange.response.refused = externalQuestion.get(exchange) === undefined
     try {
       send(exchange, refusal)
     } catch (failure) {
@@ -96,7 +96,7 @@ function send(exchange: Exchange, refusal: Refusal): void {
   if (webSocket !== undefined) return webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
   const events = openEventStream.get(exchange)
   if (events !== undefined) return events.end()
-  const question = askedQuestion.get(exchange)
+  const question = externalQuestion.get(exchange)
   if (question !== undefined) return answer(exchange, question, refusal)
   if (speaksGrpc(request)) grpcStatus.set(exchange, grpcStatusOf(refusal))
   if (response.headersSent) return cut(exchange, refusal)
@@ -148,7 +148,7 @@ function expectsContinueInHttp10({ expect, minor }: ClientRequest): boolean {
 /** Whether the request is an allowed change of Seats or keys: it may be committed, whatever fails. */
 function isWrite(exchange: Exchange): boolean {
   const { request, evaluation } = exchange
-  if (askedQuestion.get(exchange) !== undefined) return false
+  if (externalQuestion.get(exchange) !== undefined) return false
   const target = evaluation?.decision.route?.target
   if (target?.kind === 'local' && target.reads === true) return false
   return (

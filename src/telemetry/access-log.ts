@@ -8,7 +8,7 @@ import type { Exchange } from '../http/server/exchange.ts'
 import { grpcStatus } from '../http/server/grpc-exchange.ts'
 import { nextHop } from '../http/server/next-hop.ts'
 import { type OpenWebSocket, openedWebSocket } from '../http/server/open-web-socket.ts'
-import { askedQuestion } from '../http/server/question.ts'
+import { externalQuestion } from '../http/server/question.ts'
 import { requestTrace } from '../http/server/request-trace.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import { detachedText } from '../lib/heap-size.ts'
@@ -133,7 +133,7 @@ const MAX_USER_AGENT = 1024
  * and the proxy.
  */
 function clientFields(exchange: Exchange, client: string | null): string {
-  const question = askedQuestion.get(exchange)
+  const question = externalQuestion.get(exchange)
   const { section, socket } = exchange.request
   const peer = socket.remoteAddress ?? null
   const userAgent = section.fields.values(USER_AGENT)[0] ?? null

@@ -5,7 +5,7 @@ import t from 'tap'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { Exchange, Slot } from '../../src/http/server/exchange.ts'
-import { askedQuestion, type Question } from '../../src/http/server/question.ts'
+import { externalQuestion, type Question } from '../../src/http/server/question.ts'
 import type { Evaluation } from '../../src/model/decision.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Upstream } from '../../src/proxy/upstream.ts'
@@ -87,7 +87,7 @@ t.test('no stage that answers serves a denied request, wherever a list has it', 
   for (const [name, stage] of Object.entries(stages))
     for (const kind of ['upstream', 'local', 'public']) {
       const subject = exchange()
-      askedQuestion.set(subject, {} as Question)
+      externalQuestion.set(subject, {} as Question)
       const route = { target: { kind, name: 'main', handler: refuse } }
       subject.evaluation = {
         refusal: new Refusal('permission_denied', ''),

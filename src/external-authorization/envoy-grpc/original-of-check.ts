@@ -16,7 +16,7 @@ import type { HttpAttributes } from './check-request.ts'
 export function originalOfCheck(http: HttpAttributes | null, socket: Socket): ClientRequest | Refusal {
   if (http === null) return notHttp
   try {
-    return new AskedCheck(headOf(http), noFlow(socket))
+    return new RequestOfCheck(headOf(http), noFlow(socket))
   } catch (fault) {
     if (!(fault instanceof MalformedRequest)) throw fault
     return refusalOf(fault)
@@ -28,7 +28,7 @@ const notHttp = new Refusal('request_malformed', 'The question is not about a re
 /** No redirect may follow the hosts that a client writes. */
 const HOSTS = new Set(['x-forwarded-host', 'forwarded'])
 
-class AskedCheck extends ClientRequest {
+class RequestOfCheck extends ClientRequest {
   #pairs: readonly string[] | null = null
 
   override get rawHeaders(): readonly string[] {

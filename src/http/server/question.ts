@@ -28,4 +28,4 @@ export interface Question {
 }
 
 /** Empty for a request that the gateway forwards or serves itself. Owner: `Pipeline.ask`. */
-export const askedQuestion = new Slot<Question>()
+export const externalQuestion = new Slot<Question>()

@@ -53,7 +53,7 @@ function validateHost(host: string | null): Refusal | null {
 }
 
 /** A request that no client sends, for questions about requests. */
-export interface AskedRequestLine {
+export interface RequestLine {
   readonly method: string
   /** The target as on the wire, one character a byte. */
   readonly target: string
@@ -67,7 +67,7 @@ export interface AskedRequestLine {
  * @returns null if they are accepted
  */
 export function refusalOfRequestLine(
-  { method, target, host }: AskedRequestLine,
+  { method, target, host }: RequestLine,
   { headerBytes, methods }: Pick<ValidationLimits, 'methods'> & { readonly headerBytes: number },
 ): Refusal | null {
   const head = `${method} ${target} HTTP/1.1\r\nHost: gateway\r\n`

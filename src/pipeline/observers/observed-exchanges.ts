@@ -2,7 +2,7 @@
 
 import type { Exchange } from '../../http/server/exchange.ts'
 import { openedWebSocket } from '../../http/server/open-web-socket.ts'
-import { askedQuestion } from '../../http/server/question.ts'
+import { externalQuestion } from '../../http/server/question.ts'
 import { requestTrace } from '../../http/server/request-trace.ts'
 import type { Refusal } from '../../model/errors.ts'
 import { clientAddress } from '../../proxy/client-network.ts'
@@ -16,7 +16,7 @@ import type { Observer } from './observer.ts'
 export function rememberDecisions(activity: ProcessActivity): Observer {
   const remember = (exchange: Exchange, refusal: Refusal | null) => {
     // The proxy asks again for a refusal that was remembered with its first question.
-    if (askedQuestion.get(exchange)?.refusesOnly === true) return
+    if (externalQuestion.get(exchange)?.refusesOnly === true) return
     activity.decided(exchange.id, exchange.evaluated.decision, refusal)
   }
   return { decided: remember, revoked: remember }

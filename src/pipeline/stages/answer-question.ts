@@ -1,6 +1,6 @@
 /** Answers another proxy that it may forward the request that it asks about. */
 
-import { askedQuestion } from '../../http/server/question.ts'
+import { externalQuestion } from '../../http/server/question.ts'
 import type { SignedIdentity } from '../../identity/signed-identity.ts'
 import type { Upstream } from '../../proxy/upstream.ts'
 import { ANSWERED, type Stage } from '../stage.ts'
@@ -11,7 +11,7 @@ export function answerQuestion(
   identity: SignedIdentity | null,
 ): Stage {
   return (exchange, next) => {
-    const question = askedQuestion.get(exchange)
+    const question = externalQuestion.get(exchange)
     if (question === undefined) return next(exchange)
     const { decision } = exchange.allowed
     const target = decision.route?.target

@@ -4,7 +4,7 @@
  */
 
 import type { ClientRequest } from '../../http/server/client-request.ts'
-import { askedQuestion } from '../../http/server/question.ts'
+import { externalQuestion } from '../../http/server/question.ts'
 import { EventBudget, type EventLimits } from '../../lib/event-budget.ts'
 import { Refusal } from '../../model/errors.ts'
 import { forwardedNetwork } from '../../proxy/client-network.ts'
@@ -42,7 +42,7 @@ export class ClientCancels {
     return {
       ended: (exchange) => {
         const { aborted, refusal, request } = exchange
-        if (!aborted || !request.http2 || refusal !== null || askedQuestion.get(exchange) !== undefined)
+        if (!aborted || !request.http2 || refusal !== null || externalQuestion.get(exchange) !== undefined)
           return
         const client = forwardedNetwork(request, proxies)
         if (client !== null && !this.#budgetOf(client).spend()) this.#exceeded.add(client)

@@ -5,7 +5,7 @@
 
 import { type DecisionEngine, isForSpace } from '../../decision/engine.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
-import { askedQuestion, type Question } from '../../http/server/question.ts'
+import { externalQuestion, type Question } from '../../http/server/question.ts'
 import type { Evaluation } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { PublicResponse } from '../../model/route.ts'
@@ -94,7 +94,7 @@ function refuseOrSignIn(
   const tenant = refusal.status === 401 ? (decision.route?.signIn ?? null) : null
   const redirect =
     tenant === null ? null : signIn(tenant, { method, target, rawHeaders, requestId: exchange.id })
-  const question = askedQuestion.get(exchange)
+  const question = externalQuestion.get(exchange)
   if (redirect === null) refusals.refuse(exchange, refusal, null)
   else if (question !== undefined) refuseWithSignIn(exchange, question, redirect, refusal, refusals)
   else respondPublic(exchange, redirect, refusals)

@@ -4,7 +4,7 @@ import type { DecisionEngine } from '../../decision/engine.ts'
 import type { RateLimiter, RateLimitVerdict } from '../../decision/limits/rate-limiter.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import { rateLimitLines } from '../../http/server/gateway-lines.ts'
-import { askedQuestion } from '../../http/server/question.ts'
+import { externalQuestion } from '../../http/server/question.ts'
 import type { Evaluation } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import { networkOf, networkOfClient } from '../../proxy/client-network.ts'
@@ -62,7 +62,7 @@ function takeTokens(
   const evaluation = exchange.evaluated
   const { route, principal } = evaluation.decision
   if (route === null || route.rateLimits === null || !isCounted(evaluation)) return null
-  const question = askedQuestion.get(exchange)
+  const question = externalQuestion.get(exchange)
   const client = question?.client ?? null
   const address = () =>
     client === null ? networkOfClient(exchange.request, trustedProxies) : networkOf(client)

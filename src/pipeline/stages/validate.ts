@@ -1,7 +1,7 @@
 /** Refuses a request that upstreams could read in two ways, before anything is decided about it. */
 
 import type { Exchange } from '../../http/server/exchange.ts'
-import { askedQuestion } from '../../http/server/question.ts'
+import { externalQuestion } from '../../http/server/question.ts'
 import { validateRequest, type ValidationLimits } from '../../http/server/request-validation.ts'
 import type { Refusal } from '../../model/errors.ts'
 import { strayHandshake } from '../../proxy/websocket/websocket-handshake.ts'
@@ -20,7 +20,7 @@ export function validate(limits: ValidationLimits, refuse: Refuse): Stage {
 /** A question may be one from which no request can be read. */
 export function validateQuestion(limits: ValidationLimits, refuse: Refuse): Stage {
   return (exchange, next) => {
-    const refusal = askedQuestion.get(exchange)?.fault ?? faultOf(exchange, limits)
+    const refusal = externalQuestion.get(exchange)?.fault ?? faultOf(exchange, limits)
     if (refusal === null) return next(exchange)
     refuse(exchange, refusal, null)
     return ANSWERED

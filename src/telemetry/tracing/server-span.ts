@@ -7,7 +7,7 @@
 import { createTraceState } from '@opentelemetry/api'
 import type { Exchange } from '../../http/server/exchange.ts'
 import { grpcStatus } from '../../http/server/grpc-exchange.ts'
-import { askedQuestion, type Question } from '../../http/server/question.ts'
+import { externalQuestion, type Question } from '../../http/server/question.ts'
 import { fieldName } from '../../http/wire/field-name.ts'
 import { upstreamOf } from '../../model/route.ts'
 import { statusOf } from '../access-log.ts'
@@ -135,7 +135,7 @@ function requestAttributes(exchange: Exchange): Attribute[] {
     ...(route === null ? [] : [['http.route', shortened(route.path)] as const]),
     ['network.protocol.version', request.http2 ? '2' : `1.${request.minor}`],
     ...addressAttributes(request.host),
-    ...peerAttributes(socket.remoteAddress, askedQuestion.get(exchange)),
+    ...peerAttributes(socket.remoteAddress, externalQuestion.get(exchange)),
     ...(userAgent === undefined ? [] : [['user_agent.original', shortened(userAgent)] as const]),
   ]
 }
