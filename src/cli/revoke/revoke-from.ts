@@ -22,8 +22,10 @@ import { printable } from '../../telemetry/readable.ts'
 import { CONFIG, JSON_OUTPUT } from '../arguments.ts'
 import { CommandFailed, defineCommand, messageOf, tenantOf } from '../command.ts'
 import { withStore } from '../existing-store.ts'
+import { quoted } from '../near-names.ts'
 import { keySetAt, readText } from '../receipt/key-set.ts'
 import { revocationClaims } from '../receipt/receipt-claims.ts'
+import { shortTime, tableLines } from '../remote/list-output.ts'
 import { fold, plural } from '../screen.ts'
 
 const UNVERIFIED = 3
@@ -76,7 +78,9 @@ export const revokeFrom = defineCommand({
       }
       // A gateway may run on this store: after this time it has applied the changes (coherence/lease.ts).
       if (applied.some(({ isNew }) => isNew)) await sleep(LEASE + MARGIN)
-      await terminal.print(json ? JSON.stringify({ data: applied.map(shown) }) : appliedText(applied))
+      await terminal.print(
+        json ? JSON.stringify({ data: applied.map(shown) }) : appliedText(applied, terminal.columns),
+      )
       return 0
     })
   },
@@ -198,16 +202,28 @@ function shown({ tenant, id, at, subject, isNew, ended, blocked }: Applied) {
   }
 }
 
-function appliedText(applied: readonly Applied[]): string {
+const COLUMNS = [
+  { name: 'voids up to', width: 20, of: ({ at }: Applied) => shortTime(new Date(at).toISOString()) },
+  { name: 'tenant', width: 6, of: ({ tenant }: Applied) => tenant },
+  { name: 'subject', width: 20, of: ({ subject }: Applied) => subjectText(subject) },
+  { name: 'sessions', width: 8, of: ({ ended }: Applied) => String(ended.sessions) },
+  { name: 'API keys', width: 8, of: ({ ended }: Applied) => String(ended.apiKeys) },
+]
+
+function appliedText(applied: readonly Applied[], room: number): string {
   const news = applied.filter(({ isNew }) => isNew)
-  const lines = news.flatMap(({ tenant, id, at, subject, ended, blocked }) => [
-    `${new Date(at).toISOString()}  ${id}  ${tenant}  ${subjectText(subject)}`,
-    `  ended ${plural(ended.sessions, 'session')} and ${plural(ended.apiKeys, 'API key')}`,
-    ...(blocked === null
+  const blocked = news.flatMap(({ tenant, blocked: user }) =>
+    user === null
       ? []
-      : [`  user ${blocked} is blocked again: "seatgate users unblock" lifts the block`]),
-  ])
-  const known = applied.length - news.length
-  const last = `${plural(news.length, 'revocation')} made again, ${known} that the store has`
-  return [...lines.map((line) => fold(printable(line), '', '  ')), last].join('\n')
+      : fold(
+          printable(
+            `user ${quoted(user)} of ${tenant} is blocked again: "seatgate users unblock" lifts the block`,
+          ),
+        ),
+  )
+  return [
+    ...(news.length === 0 ? [] : [...tableLines(COLUMNS, room)(news), '']),
+    ...blocked,
+    `${plural(news.length, 'revocation')} made again, ${applied.length - news.length} that the store has`,
+  ].join('\n')
 }
