@@ -54,8 +54,17 @@ async function* namesOfSeats(gateway: Gateway): AsyncGenerator<string> {
   for await (const page of gateway.pages<SeatView>('/v1/seats', idOf)) for (const { name } of page) yield name
 }
 
-/** Finds an API key. @param nameOrId a name or an id. Revoked keys are found by id only */
-export async function findKey(gateway: Gateway, nameOrId: string): Promise<ApiKeyView> {
+/**
+ * Finds an API key.
+ *
+ * @param nameOrId a name or an id. A revoked key has a name only if `includesRevoked` is set and no key in force
+ *   has that name
+ */
+export async function findKey(
+  gateway: Gateway,
+  nameOrId: string,
+  { includesRevoked = false } = {},
+): Promise<ApiKeyView> {
   // The message does not repeat the text, which is a credential.
   const ofText = parseApiKey(nameOrId)
   if (ofText !== null)
@@ -68,10 +77,12 @@ export async function findKey(gateway: Gateway, nameOrId: string): Promise<ApiKe
     if (ofId !== null) return ofId
   }
   const seen = new Set<string>()
-  const named = await all<ApiKeyView>(
+  const namesakes = await all<ApiKeyView>(
     gateway.pages<ApiKeyView>('/v1/api-keys', idOf),
-    ({ name, revoked_at }) => revoked_at === undefined && seen.add(name) && name === nameOrId,
+    ({ name, revoked_at }) => Boolean(revoked_at ?? seen.add(name)) && name === nameOrId,
   )
+  const inForce = namesakes.filter(({ revoked_at }) => revoked_at === undefined)
+  const named = inForce.length === 0 && includesRevoked ? namesakes : inForce
   const [key, ...others] = named
   if (key === undefined)
     throw new CommandFailed(

@@ -1,8 +1,8 @@
 /** Revocations as text: what one would end, what it has ended, and what to do next if it is partial. */
 
 import { printable } from '../../telemetry/readable.ts'
-import type { RevocationView } from '../remote/endpoint-answers.ts'
-import { names, shortTime } from '../remote/list-output.ts'
+import type { FleetAnswer, RevocationView } from '../remote/endpoint-answers.ts'
+import { shortTime } from '../remote/list-output.ts'
 import { columns, fold, plural } from '../screen.ts'
 
 /** An answer, in the forms of the endpoints and of receipts. */
@@ -13,11 +13,22 @@ export function previewText(name: string, preview: RevocationView): string {
   const { instances } = preview
   const { sessions, api_keys: keys } = preview.ended
   return rowsText(`This revokes ${name}:`, [
+    ...(hasTokens(preview.subject)
+      ? [['voids', 'every token issued until now; these are not counted'] as const]
+      : []),
     ['ends', `${plural(sessions, 'session')}, ${plural(keys, 'API key')}`],
     ['cuts', `${openText(preview)}, at ${plural(instances.length, 'gateway')}`],
     ...commonRows(preview, 'blocks'),
   ])
 }
+
+/** The gateway does not know which tokens its tenant's secrets and other issuers have signed. */
+function hasTokens(subject: RevocationView['subject']): boolean {
+  return !('api_key' in subject || 'session' in subject)
+}
+
+/** A gateway, as a revocation names it. */
+export type NamedGateway = Pick<RevocationView['instances'][number], 'id' | 'name'>
 
 /**
  * The answer to a revocation.
@@ -29,7 +40,7 @@ export function answerText(
   name: string,
   answer: RevocationAnswer,
   file: string | null,
-  gone: readonly string[] = [],
+  gone: readonly NamedGateway[] = [],
 ): string {
   const { id, at, state, instances } = answer
   const { sessions, api_keys: keys } = answer.ended
@@ -39,7 +50,7 @@ export function answerText(
     `${tenths(ms)} ms`,
     cut === null ? 'unknown' : String(cut),
   ])
-  const missing = gone.map((instance) => [printable(instance), 'off the list', '-', 'unknown'])
+  const missing = gone.map((instance) => [printable(instance.name), 'off the list', '-', 'unknown'])
   return [
     rowsText(`${gone.length === 0 ? state : 'partial'}: ${name} is revoked`, [
       ['id', `${id}`],
@@ -55,21 +66,55 @@ export function answerText(
   ].join('\n')
 }
 
-/** The next steps after a partial revocation. @param gone as of {@link answerText} */
-export function nextSteps({ instances }: RevocationView, gone: readonly string[]): string {
+/**
+ * The next steps after a partial revocation.
+ *
+ * @param gone as of {@link answerText}
+ * @param fleet the gateways that are on the list now; null: this is not known
+ */
+export function nextSteps(
+  { instances }: Pick<RevocationView, 'instances'>,
+  gone: readonly NamedGateway[],
+  fleet: FleetAnswer['data'] | null,
+): string {
   if (instances.length === 0)
     return fold(
       'partial: the gateway that made this revocation has not told what it reached. Run the command again.',
     )
-  const silent = [...instances.filter(({ cut }) => cut === null).map(({ name }) => name), ...gone]
-  const which = silent.length === 0 ? 'a gateway' : names(silent, MOST_SILENT)
-  const what = `partial: ${which} has not said that it cut what was open, which may go on there. A gateway of an older version may also accept what is void.`
-  const steps =
-    'Look with "seatgate fleet --url URL" whether it is live and which version it has, end or restart it, and run the command again.'
-  return fold(printable(`${what} ${steps}`))
+  const silent = [...instances.filter(({ cut }) => cut === null), ...gone]
+  const own = fleet?.find(({ id }) => id === instances[0]?.id)?.version ?? null
+  const shown = silent
+    .slice(0, MOST_SILENT)
+    .map((each) => fold(printable(`${each.name}${stateText(each, fleet, own)}`), '  ', '    '))
+  const more = silent.length - shown.length
+  const whose = silent.length === 1 ? 'a gateway has' : `${silent.length} gateways have`
+  return [
+    fold(`partial: ${whose} not said that what was open is cut, so that it may go on there:`),
+    ...shown,
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    fold(`End or restart ${silent.length === 1 ? 'it' : 'them'}, and run the command again.`),
+  ].join('\n')
 }
 
 const MOST_SILENT = 10
+/** The age in ms after which an instance is silent. */
+const SILENT_AFTER = 1000
+
+/** Why a gateway may be silent. @param own the version of the gateway that made the revocation */
+function stateText({ id }: NamedGateway, fleet: FleetAnswer['data'] | null, own: string | null): string {
+  if (fleet === null || id === UNLISTED) return ''
+  const listed = fleet.find((each) => each.id === id)
+  if (listed === undefined) return ': off the list: it has ended, is frozen or cannot reach the store'
+  if (listed.version !== own)
+    return `: version ${listed.version ?? 'unknown'}, not ${own ?? 'that of the others'}: a version without revocations accepts what is void`
+  const seconds = Math.round(listed.age_ms / 1000)
+  return listed.age_ms > SILENT_AFTER
+    ? `: no sign of life for ${plural(seconds, 'second')}`
+    : ': live, but it did not say so within two seconds'
+}
+
+/** The id that stands for all other gateways if the store could not list them. */
+const UNLISTED = 'unknown'
 
 type Row = readonly [label: string, text: string]
 

@@ -2,12 +2,13 @@
 
 import { isSessionId } from '../../../seats-admin/model/session-record.ts'
 import { JSON_OUTPUT, type Option, UsageError } from '../arguments.ts'
-import { defineCommand } from '../command.ts'
+import { defineCommand, type Terminal } from '../command.ts'
 import { quoted } from '../near-names.ts'
 import { findKey, findSub } from '../remote/find.ts'
-import { REMOTE, withGateway } from '../remote/gateway-options.ts'
+import type { Gateway } from '../remote/gateway-client.ts'
+import { REMOTE, type RemoteValues, withGateway } from '../remote/gateway-options.ts'
 import { momentOf } from '../remote/moment.ts'
-import { RECEIPT, revokeSubject } from './revoke-subject.ts'
+import { RECEIPT, type RevocationRequest, type RevocationValues, revokeSubject } from './revoke-subject.ts'
 
 /** The options of all these commands. */
 const COMMON = {
@@ -27,6 +28,24 @@ const EXITS = {
 
 const DETAILS =
   'It prints what would end, and asks. What is issued later is accepted. To repeat it is harmless. It requires revocations:create in the admin space.'
+
+/**
+ * Revokes what the gateway knows under a name.
+ *
+ * @param find the subject in words, and the request
+ */
+function revoke(
+  values: RemoteValues & RevocationValues,
+  terminal: Terminal,
+  find: (gateway: Gateway) => Promise<readonly [name: string, request: RevocationRequest]>,
+): Promise<number> {
+  if (values['dry-run'] && values.receipt !== undefined)
+    throw new UsageError('--dry-run has no --receipt: nothing is revoked')
+  return withGateway(values, terminal, async (gateway) => {
+    const [name, request] = await find(gateway)
+    return revokeSubject(gateway, name, { ...request, reason: values.reason }, values, terminal)
+  })
+}
 
 export const revokeUser = defineCommand({
   name: 'revoke user',
@@ -50,11 +69,10 @@ export const revokeUser = defineCommand({
     if (values.until !== undefined && values.all !== true)
       throw new UsageError('--until is the end of the block: it goes with --all')
     const until = values.until === undefined ? undefined : momentOf('--until', values.until)
-    return withGateway(values, terminal, async (gateway) => {
+    return revoke(values, terminal, async (gateway) => {
       const user = values.sub ? subOrAddress : await findSub(gateway, subOrAddress, terminal)
       const what = values.all ? { what: 'all', until } : {}
-      const request = { subject: { user }, ...what, reason: values.reason }
-      return revokeSubject(gateway, `user ${quoted(user)}`, request, values, terminal)
+      return [`user ${quoted(user)}`, { subject: { user }, ...what }]
     })
   },
 })
@@ -68,10 +86,10 @@ export const revokeApiKey = defineCommand({
   exits: EXITS,
   example: 'seatgate revoke key nightly-export --reason leaked',
   run: async ({ values, positionals: [nameOrId = ''] }, terminal) =>
-    withGateway(values, terminal, async (gateway) => {
-      const { id, name } = await findKey(gateway, nameOrId)
-      const request = { subject: { api_key: id }, reason: values.reason }
-      return revokeSubject(gateway, `API key ${quoted(name)} ${id}`, request, values, terminal)
+    revoke(values, terminal, async (gateway) => {
+      // After a partial revocation, the same command is repeated: the key is revoked by then.
+      const { id, name } = await findKey(gateway, nameOrId, { includesRevoked: true })
+      return [`API key ${quoted(name)} ${id}`, { subject: { api_key: id } }]
     }),
 })
 
@@ -86,10 +104,7 @@ export const revokeSession = defineCommand({
   run: async ({ values, positionals: [session = ''] }, terminal) => {
     // The message does not repeat the text, which may be a cookie.
     if (!isSessionId(session)) throw new UsageError('ID is not the id of a session')
-    const request = { subject: { session }, reason: values.reason }
-    return withGateway(values, terminal, (gateway) =>
-      revokeSubject(gateway, `session ${session}`, request, values, terminal),
-    )
+    return revoke(values, terminal, async () => [`session ${session}`, { subject: { session } }])
   },
 })
 
@@ -102,10 +117,7 @@ export const revokeIssuer = defineCommand({
   exits: EXITS,
   example: 'seatgate revoke issuer https://token.actions.githubusercontent.com',
   run: async ({ values, positionals: [issuer = ''] }, terminal) =>
-    withGateway(values, terminal, (gateway) => {
-      const request = { subject: { issuer }, reason: values.reason }
-      return revokeSubject(gateway, `issuer ${quoted(issuer)}`, request, values, terminal)
-    }),
+    revoke(values, terminal, async () => [`issuer ${quoted(issuer)}`, { subject: { issuer } }]),
 })
 
 export const revokeTenant = defineCommand({
@@ -119,10 +131,9 @@ export const revokeTenant = defineCommand({
   exits: EXITS,
   example: 'seatgate revoke tenant --reason leaked-secret',
   run: async ({ values }, terminal) =>
-    withGateway(values, terminal, async (gateway) => {
+    revoke(values, terminal, async (gateway) => {
       const { tenant } = await gateway.get<{ readonly tenant?: string }>('/auth/oidc/me')
       const keys = values['api-keys'] ? { api_keys: true } : {}
-      const request = { subject: { tenant: true }, ...keys, reason: values.reason } as const
-      return revokeSubject(gateway, `tenant ${quoted(tenant ?? '')}`, request, values, terminal)
+      return [`tenant ${quoted(tenant ?? '')}`, { subject: { tenant: true }, ...keys }]
     }),
 })

@@ -2,15 +2,15 @@
 
 import { subjectText } from '../../../seats-admin/model/revocation.ts'
 import type { Option } from '../arguments.ts'
-import { UsageError } from '../arguments.ts'
 import { CommandFailed, messageOf, type Terminal } from '../command.ts'
 import { withNewFile } from '../new-file.ts'
 import { confirm } from '../remote/administration-prompt.ts'
-import type { RevocationView } from '../remote/endpoint-answers.ts'
+import type { FleetAnswer, RevocationView } from '../remote/endpoint-answers.ts'
 import { type Gateway, Unreached } from '../remote/gateway-client.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import { warn } from '../seats/written.ts'
-import { answerText, nextSteps, previewText } from './revocation-output.ts'
+import { word } from '../shell.ts'
+import { answerText, type NamedGateway, nextSteps, previewText } from './revocation-output.ts'
 
 export const RECEIPT = {
   value: 'FILE',
@@ -20,7 +20,7 @@ export const RECEIPT = {
 
 const PARTIAL = 3
 
-interface RevocationRequest {
+export interface RevocationRequest {
   readonly subject: RevocationView['subject']
   readonly what?: string
   readonly until?: string | undefined
@@ -28,7 +28,8 @@ interface RevocationRequest {
   readonly reason?: string | undefined
 }
 
-interface RevocationValues {
+export interface RevocationValues {
+  readonly reason: string | undefined
   readonly 'dry-run': boolean | undefined
   readonly receipt: string | undefined
   readonly yes: boolean | undefined
@@ -50,7 +51,6 @@ export async function revokeSubject(
   terminal: Terminal,
 ): Promise<number> {
   const { 'dry-run': isDry = false, receipt, json = false } = values
-  if (isDry && receipt !== undefined) throw new UsageError('--dry-run has no --receipt: nothing is revoked')
   if (isDry) {
     const preview = await previewOf(gateway, request)
     warn(preview.warnings, terminal)
@@ -65,7 +65,7 @@ export async function revokeSubject(
     const gone = goneSince(preview, answer)
     await terminal.print(json ? JSON.stringify(answer) : answerText(name, answer, file, gone))
     if (answer.state === 'closed' && gone.length === 0) return 0
-    terminal.printError(nextSteps(answer, gone))
+    terminal.printError(nextSteps(answer, gone, await fleetOf(gateway)))
     return PARTIAL
   })
 }
@@ -94,12 +94,20 @@ async function confirmed(
 }
 
 /**
- * The names of gateways that did not answer the preview, which takes them off the list: a frozen one keeps open
- * what it has, and the answer to the revocation does not name it.
+ * The gateways that did not answer the preview, which takes them off the list: a frozen one keeps open what it
+ * has, and the answer to the revocation does not name it.
  */
-function goneSince(preview: RevocationView | null, answer: RevocationView): string[] {
+function goneSince(preview: RevocationView | null, answer: RevocationView): readonly NamedGateway[] {
   const named = new Set(answer.instances.map(({ id }) => id))
-  return preview?.instances.filter(({ id }) => !named.has(id)).map((each) => each.name) ?? []
+  return preview?.instances.filter(({ id }) => !named.has(id)) ?? []
+}
+
+/** The gateways on the list; null if the API key may not read it, or no answer comes. */
+async function fleetOf(gateway: Gateway): Promise<FleetAnswer['data'] | null> {
+  return gateway.get<FleetAnswer>('/v1/fleet').then(
+    ({ data }) => data,
+    () => null,
+  )
 }
 
 /** Creates the file of a receipt before the work. @see withNewFile */
@@ -138,7 +146,7 @@ async function written(gateway: Gateway, body: RevocationRequest): Promise<Revoc
   } catch (cause) {
     const isRefused = cause instanceof GatewayRefusal && cause.problem.status < 500
     if (isRefused || cause instanceof Unreached) throw cause
-    const look = `seatgate revoke list --subject ${subjectText(body.subject)}`
+    const look = `seatgate revoke list --subject ${word(subjectText(body.subject))}`
     throw new CommandFailed(
       `${messageOf(cause)}\nIt is not known whether this was revoked. Run the command again, which is harmless, or look with: ${look}`,
     )
