@@ -1,12 +1,14 @@
 import t from 'tap'
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
+import { NOTHING_OPEN, type OpenCounts, type ReachedInstance } from '../../seats-admin/model/revocation.ts'
+import { CUT_WITHIN } from '../../src/coherence/cut-reports.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import { History } from '../../src/coherence/history.ts'
 import { Instance } from '../../src/coherence/instance.ts'
 import { LEASE, Lease, MARGIN } from '../../src/coherence/lease.ts'
 import { RemoteDecider, RemoteInstance, RENEWAL } from '../../src/coherence/worker-link.ts'
 import { Channel } from '../../src/runtime/workers/channel.ts'
-import { change, ManualClock, FakeStore, position, settled } from './support.ts'
+import { change, listed, ManualClock, FakeStore, position, settled } from './support.ts'
 
 /** Both ends of a process channel without processes: in order and without loss. */
 function channels() {
@@ -226,4 +228,107 @@ t.test('it announces through the primary', async (t) => {
   t.equal(isAnswered, false, 'a frozen primary announces nothing')
   await clock.pass(1)
   t.equal(isAnswered, true, 'LEASE + MARGIN have passed')
+})
+
+const NOTICE = JSON.stringify({ at: 1, subject: { user: 'u' } })
+const CUT: OpenCounts = { websockets: 1, streams: 2, requests: 3 }
+
+t.test('cut: what the worker says of the revocation', async (t) => {
+  const { decider, coherence, memory } = await setUp()
+  const marks: number[] = []
+  const cutBy = async (mark: number) => {
+    marks.push(mark)
+    return marks.length === 1 ? CUT : null
+  }
+  coherence.join({ ...memory, cutBy })
+  t.same([await decider.cutBy(7), await decider.cutBy(8)], [CUT, null])
+  t.same(marks, [7, 8])
+})
+
+t.test('cut: a worker without open requests, one that fails, and one that is frozen', async (t) => {
+  const { channel, decider, coherence, memory } = await setUp()
+  coherence.join(memory)
+  t.same(await decider.cutBy(7), NOTHING_OPEN)
+  const failing = () => Promise.reject(new Error('no memory'))
+  coherence.join({ ...memory, cutBy: failing })
+  t.equal(await decider.cutBy(7), null, 'a failure tells nothing of what is open')
+  coherence.join({ ...memory, cutBy: async () => CUT })
+  channel.state.isFrozen = true
+  const state: { cut?: OpenCounts | null } = {}
+  const cutting = decider.cutBy(7).then((cut) => {
+    state.cut = cut
+  })
+  await settled()
+  t.notOk('cut' in state, 'a frozen worker is not taken for one that has ended')
+  channel.thaw()
+  await cutting
+  t.same(state.cut, CUT)
+})
+
+t.test('cut: a process that has ended has nothing open', async (t) => {
+  const { channel, decider, coherence, memory } = await setUp()
+  coherence.join({ ...memory, cutBy: async () => CUT })
+  channel.state.isFrozen = true
+  const cutting = decider.cutBy(7)
+  channel.primary.end()
+  t.same([await cutting, await decider.cutBy(8)], [NOTHING_OPEN, NOTHING_OPEN])
+})
+
+t.test('it revokes through the primary, and is asked what it has cut like any worker', async (t) => {
+  const { clock, store, instance, coherence, memory } = await setUp()
+  store.rows.set('you', listed('you'))
+  const asked = new Set<number>()
+  const cutBy = async (mark: number) => {
+    asked.add(mark)
+    return CUT
+  }
+  coherence.join({ ...memory, cutBy })
+  await settled()
+  const committed = store.commitOf('revocation', NOTICE)
+  const { mark, seq } = committed
+  let reached: readonly ReachedInstance[] | null = null
+  void coherence.revoke(committed).then((answer) => {
+    reached = answer
+  })
+  await settled()
+  t.equal(reached, null, 'the other instance has said nothing')
+  store.rows.set('you', listed('you', 2, seq, { cuts: [{ mark, cut: { ...CUT, streams: 9 } }] }))
+  await clock.pass(50)
+  t.match(reached, [
+    { id: instance.id, name: 'host 1', how: 'acknowledged', cut: CUT, understands: true },
+    { id: 'you', name: 'host you', how: 'acknowledged', cut: { ...CUT, streams: 9 } },
+  ])
+  t.same([...asked], [mark])
+})
+
+t.test('it waits for the answer of a frozen primary, and claims nothing without it', async (t) => {
+  const { clock, store, channel, coherence, memory } = await setUp()
+  coherence.join(memory)
+  await settled()
+  channel.state.isFrozen = true
+  const answers: (readonly ReachedInstance[])[] = []
+  void coherence.revoke(store.commitOf('revocation', NOTICE)).then((answer) => answers.push(answer))
+  await clock.pass(Math.max(CUT_WITHIN, LEASE + MARGIN))
+  t.same(answers, [], 'the primary may still answer with what others have cut')
+  await clock.pass(2 * MARGIN)
+  const own = { id: 'me', name: 'host 1', how: 'lease_ended', ms: LEASE + MARGIN, cut: null }
+  t.same(answers, [[{ ...own, understands: true }]])
+  channel.thaw()
+  await settled()
+  t.equal(answers.length, 1)
+})
+
+t.test('the same if the primary has ended', async (t) => {
+  const { clock, store, channel, coherence, memory } = await setUp()
+  coherence.join(memory)
+  await settled()
+  channel.worker.end()
+  let reached: readonly ReachedInstance[] | null = null
+  void coherence.revoke(store.commitOf('revocation', NOTICE)).then((answer) => {
+    reached = answer
+  })
+  await clock.pass(LEASE + MARGIN)
+  t.equal(reached, null, 'an earlier lease of another instance may be live')
+  await clock.pass(CUT_WITHIN + 2 * MARGIN)
+  t.match(reached, [{ id: 'me', how: 'lease_ended', cut: null }])
 })
