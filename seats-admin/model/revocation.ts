@@ -42,8 +42,8 @@ export interface Revocation {
 }
 
 /**
- * The key of a change of kind `revocation`, as JSON. A commit has at most one. With `count`, nothing is
- * revoked: each instance counts what a revocation of the subject would cut.
+ * The key of a change of kind `revocation`, as JSON. A commit has one, or several that receipts make again.
+ * With `count`, nothing is revoked: each instance counts what a revocation of the subject would cut.
  */
 export interface RevocationNotice {
   readonly at: number

@@ -353,7 +353,7 @@ export class Instance implements Coherence {
   }
 }
 
-/** The marks of the revocations among changes. A commit has at most one. */
-function revocationsIn(changes: readonly NumberedChange[]): number[] {
-  return changes.filter(({ kind }) => kind === 'revocation').map(({ mark }) => mark)
+/** The marks of the commits with revocations among changes. */
+function revocationsIn(changes: readonly NumberedChange[]): Set<number> {
+  return new Set(changes.filter(({ kind }) => kind === 'revocation').map(({ mark }) => mark))
 }

@@ -30,12 +30,9 @@ export class Changes {
   }
 
   applyAnnouncement(changes: readonly Change[]): void {
-    const revoked = new Set<number>()
-    for (const change of changes)
-      if (change.kind === 'revocation') {
-        revoked.add(change.mark)
-        this.#addRevocation(change, changes)
-      }
+    const revoked = new Set(changes.filter(({ kind }) => kind === 'revocation').map(({ mark }) => mark))
+    const commits = Map.groupBy(changes, ({ mark }) => mark)
+    for (const mark of revoked) this.#addRevocation(mark, commits.get(mark) ?? [])
     for (const change of changes) if (!revoked.has(change.mark)) this.#add(change)
     if (this.#isUrgent) this.#onUrgent()
   }
@@ -77,11 +74,11 @@ export class Changes {
   }
 
   /** By announcement and by reading, or by two announcements: the first of them counts. */
-  #addRevocation(notice: Change, changes: readonly Change[]): void {
-    const cut = this.#cutOf(notice.mark)
+  #addRevocation(mark: number, changes: readonly Change[]): void {
+    const cut = this.#cutOf(mark)
     if (cut.hasArrived) return
     cut.hasArrived = true
-    const commit = revokedCommit(notice, changes)
+    const commit = revokedCommit(changes)
     this.#isUrgent = true
     if (commit !== null) return void this.#revoked.push(commit)
     this.#addAll()

@@ -183,9 +183,10 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
       if (at % BATCH === BATCH - 1) await nextTurn()
       if (!this.#isCandidate(exchange)) continue
       counts[this.#exchanges.kindOf(exchange)]++
-      if (commit.notice.count !== true) this.#revoke(exchange)
+      if (!commit.isCount) this.#revoke(exchange)
     }
-    for (let at = 0; at < perhaps.length; at += BATCH)
+    for (let at = 0; at < perhaps.length; at += BATCH) {
+      if (at > 0) await nextTurn()
       await Promise.all(
         perhaps.slice(at, at + BATCH).map(async (exchange) => {
           const kind = this.#exchanges.kindOf(exchange)
@@ -194,6 +195,7 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
           isKnown &&= result !== 'unknown'
         }),
       )
+    }
     this.#changes.hasCut(commit.mark, isKnown ? counts : null)
   }
 

@@ -13,58 +13,74 @@ export interface Change {
   readonly mark: number
 }
 
-/** A commit with a notice of a revocation. */
+/** A commit with a revocation, or with several: those that receipts make again. */
 export interface RevokedCommit {
   readonly tenant: string
   readonly mark: number
-  readonly notice: RevocationNotice
+  readonly notices: readonly RevocationNotice[]
+  /** Whether it revokes nothing, and is only to be counted. */
+  readonly isCount: boolean
   /** The ids of sessions that it has ended, or some of them. */
   readonly sessions: ReadonlySet<string>
   /** The ids of the API keys that it has revoked, or would revoke. */
   readonly keys: ReadonlySet<string>
-  /** Whether it has also blocked the user. */
-  readonly blocks: boolean
+  /** The users that it has also blocked. */
+  readonly blocked: ReadonlySet<string>
 }
 
 /** `ended`: the credential is void. `perhaps`: only a new decision can tell. */
 export type Concern = 'none' | 'ended' | 'perhaps'
 
-/** @returns null if the notice is of a newer version */
-export function revokedCommit(notice: Change, changes: readonly Change[]): RevokedCommit | null {
-  const read = noticeOf(notice.key)
-  if (read === null) return null
-  const { tenant, mark } = notice
-  const idsOf = (kind: string) =>
-    changes.filter((each) => each.mark === mark && each.kind === kind).map(({ key }) => key)
+/**
+ * @param changes all those of one commit
+ * @returns null if a notice is of a newer version, or there is none
+ */
+export function revokedCommit(changes: readonly Change[]): RevokedCommit | null {
+  const keysOf = (kind: string) => changes.filter((each) => each.kind === kind).map(({ key }) => key)
+  const texts = keysOf('revocation')
+  const notices = texts.map(noticeOf).filter((notice) => notice !== null)
+  const [first] = changes
+  if (first === undefined || notices.length === 0 || notices.length < texts.length) return null
+  const { tenant, mark } = first
   return {
     tenant,
     mark,
-    notice: read,
-    sessions: new Set(idsOf('session')),
-    keys: new Set(read.keys ?? idsOf('api-key')),
-    blocks: idsOf('block').length > 0,
+    notices,
+    isCount: notices.every(({ count }) => count === true),
+    sessions: new Set(keysOf('session')),
+    keys: new Set([...keysOf('api-key'), ...notices.flatMap(({ keys = [] }) => keys)]),
+    blocked: new Set(keysOf('block').map((key) => JSON.parse(key))),
   }
 }
 
 /** Whether the commit ends what the caller has open. */
 export function concernOf(principal: Principal | null, commit: RevokedCommit): Concern {
   if (principal === null || principal.tenant !== commit.tenant) return 'none'
-  const concern = concernOfCredential(principal, commit)
-  if (concern !== 'none' || !commit.blocks) return concern
   // A token may have been issued after the time of the revocation, by the clock of its issuer.
-  return isOfUser(principal, commit) ? 'perhaps' : 'none'
+  let concern: Concern = principal.owner !== null && commit.blocked.has(principal.owner) ? 'perhaps' : 'none'
+  for (const notice of commit.notices) {
+    const next = concernOfCredential(principal, notice, commit)
+    if (next === 'ended') return next
+    if (next === 'perhaps') concern = next
+  }
+  return concern
 }
 
-function concernOfCredential(principal: Principal, commit: RevokedCommit): Concern {
-  const { method, user, session, issuedAt } = principal
-  const { notice, keys } = commit
-  if (method === 'api-key') {
-    const { subject, count } = notice
-    const isSubject = count === true && 'api_key' in subject && subject.api_key === user
-    return isSubject || keys.has(user) ? 'ended' : 'none'
-  }
-  if (session !== null) return concernOfSession(principal, session, commit)
-  return isOfSubject(principal, commit) && issuedAt <= Math.floor(notice.at / 1000) ? 'ended' : 'none'
+function concernOfCredential(principal: Principal, notice: RevocationNotice, commit: RevokedCommit): Concern {
+  const { method, session, issuedAt } = principal
+  if (method === 'api-key') return concernOfKey(principal, notice, commit)
+  if (session !== null) return concernOfSession(principal, session, notice, commit)
+  return isOfSubject(principal, notice) && issuedAt <= Math.floor(notice.at / 1000) ? 'ended' : 'none'
+}
+
+/** The record of a key tells if the commit does not list it, as that of a session. */
+function concernOfKey(principal: Principal, notice: RevocationNotice, { keys }: RevokedCommit): Concern {
+  const { user: id } = principal
+  const { subject, count } = notice
+  if (keys.has(id) || ('api_key' in subject && subject.api_key === id)) return 'ended'
+  if (count === true) return 'none'
+  const includesKeys = !('tenant' in subject) || keys.size > 0
+  return includesKeys && isOfSubject(principal, notice) ? 'perhaps' : 'none'
 }
 
 /**
@@ -72,22 +88,21 @@ function concernOfCredential(principal: Principal, commit: RevokedCommit): Conce
  * with more than a commit lists, or have ended by an earlier commit that is still to be decided. Otherwise a stream of a
  * stolen session could stay open, and the answer would say that none is.
  */
-function concernOfSession(principal: Principal, id: string, commit: RevokedCommit): Concern {
-  const { subject, count } = commit.notice
-  if (commit.sessions.has(id) || ('session' in subject && subject.session === id)) return 'ended'
-  if (!isOfSubject(principal, commit)) return 'none'
+function concernOfSession(
+  principal: Principal,
+  id: string,
+  notice: RevocationNotice,
+  { sessions }: RevokedCommit,
+): Concern {
+  const { subject, count } = notice
+  if (sessions.has(id) || ('session' in subject && subject.session === id)) return 'ended'
+  if (!isOfSubject(principal, notice)) return 'none'
   return count === true ? 'ended' : 'perhaps'
 }
 
 /** Whether the subject is the user, the issuer or the tenant of the caller. */
-function isOfSubject(principal: Principal, commit: RevokedCommit): boolean {
-  const { subject } = commit.notice
+function isOfSubject({ method, user, owner }: Principal, { subject }: RevocationNotice): boolean {
   if ('tenant' in subject) return true
-  if (!('issuer' in subject)) return isOfUser(principal, commit)
-  const { method, user } = principal
-  return method === 'issuer' && issuerOf(user) === subject.issuer
-}
-
-function isOfUser({ owner }: Principal, { notice: { subject } }: RevokedCommit): boolean {
-  return 'user' in subject && subject.user === owner
+  if ('user' in subject) return subject.user === owner
+  return 'issuer' in subject && method === 'issuer' && issuerOf(user) === subject.issuer
 }

@@ -197,6 +197,40 @@ t.test('an evaluation in flight is waited for: it may have read the state before
   t.same(await changes.cutBy(2), { websockets: 0, streams: 1, requests: 0 })
 })
 
+t.test('a key of the user whose revocation is still being decided is waited for', async (t) => {
+  const { changes, state, add, pass } = setUp()
+  const stream = add('stream', { method: 'api-key', user: 'k1', session: null })
+  const { promise, resolve } = Promise.withResolvers<Refusal | null>()
+  state.next = () => promise
+  changes.applyAnnouncement([change('api-key', 'k1')])
+  await pass()
+  state.next = () => refusal
+  changes.applyAnnouncement(revocation(2))
+  let cut: unknown = 'unsaid'
+  void changes.cutBy(2).then((counts) => (cut = counts))
+  await pass()
+  t.equal(cut, 'unsaid')
+  resolve(unavailable)
+  await pass()
+  t.equal(stream.cut, 'caller_blocked')
+  t.same(cut, { websockets: 0, streams: 1, requests: 0 })
+})
+
+t.test('several revocations of one commit cut together', async (t) => {
+  const { changes, add, pass } = setUp()
+  const tokens = ['u', 'v', 'w'].map((user) =>
+    add(user, { method: 'bearer', user, owner: user, session: null, issuedAt: 1 }),
+  )
+  const notice = JSON.stringify({ at: 1000, subject: { user: 'v' } })
+  changes.applyReading([...revocation(1), change('revocation', notice)])
+  await pass()
+  t.same(
+    tokens.map(({ cut }) => cut),
+    ['token_revoked', 'token_revoked', null],
+  )
+  t.same(await changes.cutBy(1), { websockets: 0, streams: 2, requests: 0 })
+})
+
 t.test('the end of a session, a key or a block is decided at once; a Seat waits', async (t) => {
   for (const [kind, key] of [
     ['session', 's1'],
@@ -259,6 +293,22 @@ t.test('hundreds of exchanges are cut in several turns', async (t) => {
   await pass()
   t.ok(all.every(({ cut }) => cut === 'token_revoked'))
   t.same(await changes.cutBy(1), { websockets: 0, streams: 250, requests: 0 })
+})
+
+t.test('other events run between the decisions on hundreds of exchanges', async (t) => {
+  const { changes, state, add, pass } = setUp()
+  state.next = () => refusal
+  for (let at = 0; at < 250; at++) add(`s${at}`, { session: 's2' })
+  changes.applyAnnouncement(revocation(1))
+  const atTurns = new Set<number>()
+  const [passed, turns] = [pass(), 20]
+  for (let turn = 0; turn < turns; turn++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    atTurns.add(state.decided.length)
+  }
+  await passed
+  t.equal(state.decided.length, 250)
+  t.ok(atTurns.size >= 3, 'not in one turn')
 })
 
 t.test('a notice of a newer version: everything is decided again, and the count is not known', async (t) => {

@@ -49,15 +49,13 @@ function concerned(
   changes: readonly Pick<Change, 'kind' | 'key'>[],
   notice: Partial<RevocationNotice> = {},
 ): Readonly<Record<string, Concern>> {
-  const text = JSON.stringify({ at: AT, subject, ...notice })
-  const all = [{ kind: 'revocation', key: text }, ...changes].map((each) => ({
-    ...each,
-    tenant: 'acme',
-    mark: 7,
-  }))
-  const ofOthers = [{ kind: 'session', key: 's3', tenant: 'acme', mark: 8 }]
-  const [first] = all
-  const commit = first === undefined ? null : revokedCommit(first, [...ofOthers, ...all])
+  return concernedBy([noticeOf({ at: AT, subject, ...notice }), ...changes])
+}
+
+const noticeOf = (notice: object) => ({ kind: 'revocation', key: JSON.stringify(notice) })
+
+function concernedBy(changes: readonly Pick<Change, 'kind' | 'key'>[]): Readonly<Record<string, Concern>> {
+  const commit = revokedCommit(changes.map((each) => ({ ...each, tenant: 'acme', mark: 7 })))
   if (commit === null) throw new Error('not understood')
   const concerns = Object.entries(CALLERS).map(([name, caller]) => [name, concernOf(caller, commit)] as const)
   return Object.fromEntries(concerns.filter(([, concern]) => concern !== 'none'))
@@ -81,6 +79,7 @@ t.test('a user: the record of a session that the commit does not list tells', as
     ...SESSION,
     'cookie of a later session': 'perhaps',
     ...KEY,
+    'other key of the owner': 'perhaps',
   })
 })
 
@@ -91,6 +90,7 @@ t.test('a user without sessions, or with more than a commit lists: their records
     'cookie of a session that ended': 'perhaps',
     'cookie of a later session': 'perhaps',
     ...KEY,
+    'other key of the owner': 'perhaps',
   })
 })
 
@@ -108,6 +108,7 @@ t.test('a user who is blocked too: what is not void is decided again', async (t)
 t.test('a session, and a key', async (t) => {
   t.same(concerned({ session: 's1' }, [s1]), SESSION)
   t.same(concerned({ api_key: 'k1' }, [k1]), KEY)
+  t.same(concerned({ api_key: 'k1' }, []), KEY, 'it was revoked before')
 })
 
 t.test('an issuer', async (t) => {
@@ -136,6 +137,29 @@ t.test('a tenant', async (t) => {
     'cookie of a later session': 'perhaps',
     'cookie of another user': 'perhaps',
     ...KEY,
+    'other key of the owner': 'perhaps',
+    'key without an owner': 'perhaps',
+  })
+})
+
+t.test('several in one commit, as receipts make them again: each counts', async (t) => {
+  const notices = [
+    { at: 1000, subject: { user: 'w' } },
+    { at: AT, subject: { user: 'v' } },
+    { at: AT, subject: { issuer: 'https://ci' } },
+  ].map(noticeOf)
+  t.same(concernedBy([...notices, s1, k1, block]), {
+    'token from before': 'perhaps',
+    'token of the same second': 'perhaps',
+    'token of the next second': 'perhaps',
+    'token without iat': 'perhaps',
+    'token of another user': 'ended',
+    ...SESSION,
+    'cookie of a later session': 'perhaps',
+    'cookie of another user': 'perhaps',
+    'token of the issuer': 'ended',
+    ...KEY,
+    'other key of the owner': 'perhaps',
   })
 })
 
@@ -152,16 +176,16 @@ t.test('a count: what a revocation would end, without changes of records', async
 })
 
 t.test('without a caller, and a notice of a newer version', async (t) => {
-  const notice = (subject: unknown) => ({
-    kind: 'revocation',
-    tenant: 'acme',
-    mark: 7,
-    key: JSON.stringify({ at: AT, subject }),
-  })
-  const all = notice({ tenant: true })
-  const commit = revokedCommit(all, [all])
+  const commitOf = (...texts: string[]) =>
+    revokedCommit(texts.map((key) => ({ kind: 'revocation', tenant: 'acme', mark: 7, key })))
+  const noticeText = (subject: unknown) => JSON.stringify({ at: AT, subject })
+  const all = noticeText({ tenant: true })
+  const commit = commitOf(all)
   t.equal(commit === null ? '' : concernOf(null, commit), 'none')
-  for (const subject of [{ space: 's' }, { user: 'u', space: 's' }, {}])
-    t.equal(revokedCommit(notice(subject), []), null)
-  t.equal(revokedCommit({ ...all, key: 'no JSON' }, []), null)
+  for (const subject of [{ space: 's' }, { user: 'u', space: 's' }, {}]) {
+    t.equal(commitOf(noticeText(subject)), null)
+    t.equal(commitOf(all, noticeText(subject)), null, 'beside one that is understood')
+  }
+  t.equal(commitOf('no JSON'), null)
+  t.equal(revokedCommit([]), null)
 })
