@@ -36,6 +36,8 @@ export interface FleetOptions {
   readonly rateLimit?: string
   /** Lines of the configuration of the gateway that listens on this port, as `configure` takes them. */
   readonly linesOf?: (port: number) => readonly string[]
+  /** The upstream, and the lines of its route table; left out: each request for trainings is answered at once. */
+  readonly upstream?: { readonly target: string; readonly routes: readonly string[] }
   /** In place of the command line's entry point. */
   readonly program?: readonly string[]
   /** Additional environment of one gateway. */
@@ -169,11 +171,14 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const address = options.oneAddress === true ? await startTcpProxy(t, server) : null
   const database = through(address, await server.createDatabase(DATABASE))
   const ownRedis = wanted === 'own' ? await startRedis(t) : null
-  const { url: target } = await startService(t, 'fleet', succeed)
+  const limited = options.rateLimit !== undefined
+  const { target, routes } = options.upstream ?? {
+    target: (await startService(t, 'fleet', succeed)).url,
+    routes: [`GET /v1/trainings: { permission: trainings:list${limited ? ', rate_limit: [reads]' : ''} }`],
+  }
   const provider = await startLogoutProvider(t)
   const secret = () => randomBytes(32).toString('hex')
   const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
-  const limited = options.rateLimit !== undefined
   const another = async (name: string) => {
     const redisUrl = urlFor(NAMES.indexOf(name), wanted) ?? ownRedis?.url ?? null
     const toStore = proxies.includes('store') ? await startTcpProxy(t, server) : null
@@ -183,9 +188,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
       configuration: {
         store: through(toStore, database),
         target,
-        routes: [
-          `GET /v1/trainings: { permission: trainings:list${limited ? ', rate_limit: [reads]' : ''} }`,
-        ],
+        routes,
         acme: [`oidc: ${provider.settings}`],
         top: limited ? [`rate_limits: { reads: ${options.rateLimit} }`] : [],
       },
