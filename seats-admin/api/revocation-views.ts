@@ -114,7 +114,7 @@ function schemaOf<I, S, T>(
 
 const instanceFields = {
   id: text('Random at each start of the gateway.'),
-  name: text('Its host and pid.', { examples: ['gw-1:4711'] }),
+  name: text('Its host and pid.', { examples: ['gw-1 4711'] }),
 }
 
 const id = text('A ULID; ids sort in order of creation.', ID)
