@@ -122,11 +122,22 @@ function createRevocation(deps: AdminDeps): AdminEndpoint {
       const input = inputOf(body, deps.now())
       if (isRefusal(input)) return input
       if (!caller.scope.admin) return onlyAdminSpace
-      if ('issuer' in input.subject && !deps.revoking.issuers(caller.tenant).includes(input.subject.issuer))
-        return inputInvalid([{ path: '/subject/issuer', message: 'is not an issuer of the tenant' }])
+      const issuers = deps.revoking.issuers(caller.tenant)
+      if ('issuer' in input.subject && !issuers.includes(input.subject.issuer)) return otherIssuer(issuers)
       return body.dry_run === true ? preview(deps, caller, input) : revoke(deps, caller, input)
     },
   })
+}
+
+/** The issuers that a refusal names. */
+const MOST_ISSUERS = 5
+
+/** A URL is compared as text: one `/` more is another issuer. */
+function otherIssuer(issuers: readonly string[]): AdminRefusal {
+  const more = issuers.length - MOST_ISSUERS
+  const known = issuers.slice(0, MOST_ISSUERS).join(', ') + (more > 0 ? ` and ${more} more` : '')
+  const which = issuers.length === 0 ? 'it has none' : `it has ${known}`
+  return inputInvalid([{ path: '/subject/issuer', message: `is not an issuer of the tenant: ${which}` }])
 }
 
 /** The answer is stored before it is sent: no caller knows a receipt that the gateway does not. */
@@ -217,13 +228,16 @@ function inputOf(body: ValueOf<typeof revocationSchema>, now: number): Revocatio
   const until = end === null ? null : parseDateTime(end)
   const faults: AdminFault[] = []
   if (what === 'all' && !('user' in subject))
-    faults.push({ path: '/what', message: 'all is for a user alone: only a user can be blocked' })
+    faults.push({
+      path: '/what',
+      message: 'must be existing: all is for a user, as only users can be blocked',
+    })
   if (until !== null && what !== 'all')
-    faults.push({ path: '/until', message: 'is the end of the block of "what": "all" alone' })
+    faults.push({ path: '/until', message: 'is the end of the block, which needs "what": "all"' })
   else if (until !== null && until <= now) faults.push({ path: '/until', message: 'must be in the future' })
   // Also if it is false: the API keys that a user owns would be revoked nevertheless.
   if (apiKeys !== undefined && !('tenant' in subject))
-    faults.push({ path: '/api_keys', message: 'is for the tenant alone' })
+    faults.push({ path: '/api_keys', message: 'is only for "subject": {"tenant": true}' })
   if (faults.length > 0) return inputInvalid(faults)
   return { subject, what, until, reason, apiKeys: apiKeys === true }
 }

@@ -61,7 +61,9 @@ const how = oneOf(
 )
 
 const cut = orNull(
-  count('WebSockets, streams and requests that it cut. Null if it did not say so within two seconds.'),
+  count(
+    'WebSockets, streams and requests that it cut. Null if it did not say so within two seconds; an older version never does.',
+  ),
 )
 
 const unreached = list(
@@ -113,7 +115,9 @@ function schemaOf<I, S, T>(
 }
 
 const instanceFields = {
-  id: text('Random at each start of the gateway.'),
+  id: text(
+    'Random at each start of the gateway. `unknown` stands for all others, if the store could not list them.',
+  ),
   name: text('Its host and pid.', { examples: ['gw-1 4711'] }),
 }
 

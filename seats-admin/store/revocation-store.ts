@@ -1,6 +1,6 @@
 /**
- * Storage of revocations. No store implements it yet: the tables, and what decisions read of them, are there
- * (`restriction-queries.ts`).
+ * Storage of revocations. What decisions read of them, with the blocks of users, is in
+ * `restriction-queries.ts`.
  */
 
 import type { Committed } from '../model/change.ts'

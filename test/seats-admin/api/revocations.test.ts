@@ -36,7 +36,7 @@ t.test('a user, with the exact fields of the answer', async (t) => {
   const api = await startApi(t)
   api.gateway.reached = [
     { ...REACHED, cut: cut(1, 2, 3) },
-    { ...REACHED, id: 'two', name: 'gw-2:4711', ms: 12, cut: cut(10, 0, 0) },
+    { ...REACHED, id: 'two', name: 'gw-2 4711', ms: 12, cut: cut(10, 0, 0) },
   ]
   api.gateway.unreached = [{ what: 'signed_identity', lasts: 60_000 }, { what: 'decision_listener' }]
   for (const each of [browserSession(USER), family(USER), family({ user: 'bob' })])
@@ -56,8 +56,8 @@ t.test('a user, with the exact fields of the answer', async (t) => {
     state: 'closed',
     ended: { sessions: 2, api_keys: 1, websockets: 11, streams: 2, requests: 3 },
     instances: [
-      { id: 'one', name: 'gw-1:4711', how: 'acknowledged', ms: 1.235, cut: 6 },
-      { id: 'two', name: 'gw-2:4711', how: 'acknowledged', ms: 12, cut: 10 },
+      { id: 'one', name: 'gw-1 4711', how: 'acknowledged', ms: 1.235, cut: 6 },
+      { id: 'two', name: 'gw-2 4711', how: 'acknowledged', ms: 12, cut: 10 },
     ],
     receipt: null,
   })
@@ -127,7 +127,7 @@ t.test('a preview changes nothing, and has every member', async (t) => {
     reason: 'x',
     state: 'closed',
     ended: { sessions: 1, api_keys: 1, websockets: 1, streams: 2, requests: 3 },
-    instances: [{ id: 'one', name: 'gw-1:4711', how: null, ms: null, cut: null }],
+    instances: [{ id: 'one', name: 'gw-1 4711', how: null, ms: null, cut: null }],
     not_covered: [{ what: 'signed_identity', until: '2030-01-01T00:01:00.000Z' }],
     receipt: null,
   })
@@ -180,9 +180,12 @@ t.test('unknown ones', async (t) => {
         { refused: 'input_invalid', faults: [{ path: '/subject/issuer' }] },
         issuer,
       )
+  const message = 'is not an issuer of the tenant: it has https://ci.example'
+  const other = await api.call(POST, { body: { subject: { issuer: 'https://ci.example/' } } })
+  t.same(other.refused?.faults, [{ path: '/subject/issuer', message }])
   t.match(
     (await api.call(POST, { tenant: 'globex', body: { subject: { issuer: 'https://ci.example' } } })).refused,
-    { refused: 'input_invalid', faults: [{ path: '/subject/issuer' }] },
+    { faults: [{ path: '/subject/issuer', message: 'is not an issuer of the tenant: it has none' }] },
     'of another tenant',
   )
   t.match(await api.body(POST, { body: { subject: { issuer: 'https://ci.example' } } }), { ended: NONE })

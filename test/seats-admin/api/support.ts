@@ -29,7 +29,7 @@ export const ROUTE_PERMISSIONS: RoutePermissions = {
 /** An instance that has said that it cut nothing. */
 export const REACHED: ReachedInstance = {
   id: 'one',
-  name: 'gw-1:4711',
+  name: 'gw-1 4711',
   how: 'acknowledged',
   ms: 1.23456,
   cut: NOTHING_OPEN,
