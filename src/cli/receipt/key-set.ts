@@ -3,7 +3,6 @@
 import { readFile } from 'node:fs/promises'
 import { request } from 'undici'
 import { CommandFailed, messageOf } from '../command.ts'
-import { networkFault } from '../remote/no-answer.ts'
 
 /** The time limit of the answer in ms. */
 const TIMEOUT = 30_000
@@ -26,15 +25,13 @@ export function readText(path: string): Promise<string> {
 
 async function fetched(place: string): Promise<string> {
   if (!URL.canParse(place)) throw new CommandFailed(`--jwks ${place} is not a URL`)
-  const url = new URL(place)
   try {
-    const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(TIMEOUT) })
+    const { statusCode, body } = await request(place, { signal: AbortSignal.timeout(TIMEOUT) })
     if (statusCode === 200) return await body.text()
     await body.dump()
     throw new CommandFailed(`${place} has no key set: the answer has status ${statusCode}`)
   } catch (cause) {
     if (cause instanceof CommandFailed) throw cause
-    const { text } = networkFault(cause, { url, timeout: TIMEOUT })
-    throw new CommandFailed(`the key set at ${place} cannot be read: ${text}`)
+    throw new CommandFailed(`the key set at ${place} cannot be read: ${messageOf(cause)}`)
   }
 }

@@ -120,9 +120,10 @@ type Row = readonly [label: string, text: string]
 
 /** The rows that a preview and an answer have in common. @param blocks the label of the block */
 function commonRows(view: RevocationAnswer, blocks: string): Row[] {
-  const { what, until, kept = [], not_covered: uncovered } = view
+  const { what, until, reason, kept = [], not_covered: uncovered } = view
   const end = until === undefined ? 'until the user is unblocked' : `until ${shortTime(until)}`
   return [
+    ...(reason === null ? [] : [['reason', reason] as const]),
     ...(what === 'all' ? [[blocks, `new sign-ins too, ${end}`] as const] : []),
     ...kept.map(({ api_key: id }): Row => ['keeps', `API key ${id}, which asks`]),
     ...uncovered.map(({ what: where, until: last }): Row => {

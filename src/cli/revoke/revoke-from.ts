@@ -60,7 +60,9 @@ export const revokeFrom = defineCommand({
   example: 'seatgate revoke --from receipts/',
   run: async ({ values: { from, jwks, config: file, json } }, terminal) => {
     const config = await loadConfig(file, terminal.env)
-    const read = await receiptsOf(await filesOf(from), await keySetsOf(config, jwks), config)
+    const read = await readReceipts(from, jwks, config).catch((cause: unknown) => {
+      throw new CommandFailed(`nothing was written: ${messageOf(cause)}`)
+    })
     const faults = read.filter(isFaulty)
     if (faults.length > 0) {
       for (const { path, fault } of faults) terminal.printError(printable(`${path}: ${fault}`))
@@ -106,25 +108,25 @@ async function filesOf(paths: readonly string[]): Promise<string[]> {
       if (!(await stat(path)).isDirectory()) files.push(path)
       else files.push(...(await readdir(path)).toSorted().map((name) => join(path, name)))
     } catch (cause) {
-      throw new CommandFailed(`nothing was written: ${path} cannot be read: ${messageOf(cause)}`)
+      throw new CommandFailed(`${path} cannot be read: ${messageOf(cause)}`)
     }
-  if (files.length === 0)
-    throw new CommandFailed(`nothing was written: there is no receipt in ${paths.join(', ')}`)
+  if (files.length === 0) throw new CommandFailed(`there is no receipt in ${paths.join(', ')}`)
   return files
 }
 
 /** The key sets, each as JSON: that of the configuration, and that of the option. @throws CommandFailed */
 async function keySetsOf({ file, identity }: Config, jwks: string | undefined): Promise<string[]> {
-  if (identity === null)
-    throw new CommandFailed(`nothing was written: ${file} has no identity, whose keys sign receipts`)
+  if (identity === null) throw new CommandFailed(`${file} has no identity, whose keys sign receipts`)
   return [publicKeysOf(identity), ...(jwks === undefined ? [] : [await keySetAt(jwks)])]
 }
 
-async function receiptsOf(
-  files: readonly string[],
-  keySets: readonly string[],
+/** @throws CommandFailed */
+async function readReceipts(
+  from: readonly string[],
+  jwks: string | undefined,
   config: Config,
 ): Promise<(ReadReceipt | FaultyFile)[]> {
+  const [files, keySets] = [await filesOf(from), await keySetsOf(config, jwks)]
   const read: (ReadReceipt | FaultyFile)[] = []
   for (const path of files) {
     const receipt = await receiptOf((await readText(path)).replace(/\r?\n$/, ''), keySets, config)

@@ -17,6 +17,7 @@ const SAYS = [
   '  voids        what was issued until 2026-11-21T11:00:00.000Z',
   '  ended        2 sessions, 1 API key',
   '  cut          at least 1 WebSocket, 0 streams, 3 requests',
+  '  reason       laptop stolen',
   '  blocked      new sign-ins too, until 2026-12-21T11:00:00Z',
   '  not reached  signed identity (JWTs) that upstreams have received, until',
   '               2026-11-21T11:01:00Z',
@@ -62,7 +63,11 @@ t.test('the keys of a gateway', async (t) => {
     out: '',
     err: /has no key set: the answer has status 404/,
   })
-  t.match(await verify('http://127.0.0.1:9/keys'), { code: 1, out: '', err: /no program listens there/ })
+  t.match(await verify('http://127.0.0.1:9/keys'), {
+    code: 1,
+    out: '',
+    err: /keys cannot be read: connect ECONNREFUSED 127\.0\.0\.1:9\n$/,
+  })
   t.match(await verify('https://'), { code: 1, out: '', err: /is not a URL/ })
 })
 

@@ -126,8 +126,8 @@ t.test('what cannot be read', async (t) => {
   for (const [args, err] of [
     [['--from', empty], /nothing was written: there is no receipt in/],
     [['--from', 'good', 'missing'], /nothing was written: missing cannot be read: ENOENT/],
-    [['--from', 'folder'], /folder\/sub cannot be read: EISDIR/],
-    [['--from', 'good', '--jwks', 'missing'], /missing cannot be read: ENOENT/],
+    [['--from', 'folder'], /nothing was written: folder\/sub cannot be read: EISDIR/],
+    [['--from', 'good', '--jwks', 'missing'], /nothing was written: missing cannot be read: ENOENT/],
     [
       ['--from', 'good', '--config', join(plain, 'gateway.config.yaml')],
       /has no identity, whose keys sign receipts/,

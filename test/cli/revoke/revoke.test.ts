@@ -82,6 +82,7 @@ t.test('a user: the preview, the question, the answer and the receipt', async (t
     ),
   )
   t.match(ran.out, /^ {2}receipt +a\.receipt$/m)
+  t.equal([...ran.out.matchAll(/^ {2}reason +laptop stolen$/gm)].length, 2, 'in the preview and the answer')
   t.match(ran.out, /^gateway +answer +after +cut\n.+ +acknowledged +[\d.]+ ms +0$/m)
   t.same(await status(asUser), [401, 'token_revoked'])
   t.same(await status(asKey), [401, 'api_key_revoked'])
