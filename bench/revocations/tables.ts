@@ -1,0 +1,35 @@
+/** The results as Markdown tables. */
+
+import { quantile } from '../statistics.ts'
+import type { FleetTurns } from './fleets.ts'
+
+export function fleetTable(measured: readonly FleetTurns[]): string {
+  return [
+    '| instances | | turns | answer, ms: p50, p99 | old credentials refused everywhere, ms: p50, p99 | a client sees the end, ms: p50, p99 | closed | stale |',
+    '|--:|---|--:|--:|--:|--:|--:|--:|',
+    ...measured.map(fleetRow),
+  ].join('\n')
+}
+
+function fleetRow({ instances, scenario, turns }: FleetTurns): string {
+  const answers = turns.filter(({ refused }) => refused === null).map(({ answer }) => answer)
+  const refused = turns.flatMap((turn) => turn.refused ?? [])
+  const cells = [
+    instances,
+    scenario,
+    turns.length,
+    spread(answers),
+    spread(refused),
+    spread(turns.flatMap(({ cuts }) => cuts)),
+    turns.filter(({ state }) => state === 'closed').length,
+    turns.reduce((sum, { stale }) => sum + stale, 0),
+  ]
+  const thawed = turns.flatMap((turn) => turn.thawed)
+  return `| ${cells.join(' | ')} |${thawed.length === 0 ? '' : ` thawed ${spread(thawed)}`}`
+}
+
+/** The median with the quartiles, and the 99th percentile. */
+function spread(values: readonly number[]): string {
+  const [low, half, high, most] = [0.25, 0.5, 0.75, 0.99].map((share) => quantile(values, share).toFixed(1))
+  return `${half} (${low} to ${high}), ${most}`
+}
