@@ -1,39 +1,53 @@
 /**
- * `node bench/revocations.ts [--only PART[,PART]] [--instances N[,N]] [--turns N] [--quick]`: what revocations cost, and
- * how soon they have reached everything. Prints tables in Markdown.
+ * `node bench/revocations.ts [--only PART[,PART]] [--instances N[,N]] [--turns N] [--quick]`: how soon revocations
+ * have reached everything, and what they cost. Prints tables in Markdown. `--quick` is a trial: all is smaller.
  */
 
-import { loadavg } from 'node:os'
+import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { refuse, runBench } from './harness.ts'
 import { measureFleet } from './revocations/fleets.ts'
-import { fleetTable } from './revocations/tables.ts'
-
-const PARTS = ['fleet'] as const
+import { measureSessionFlood } from './revocations/flood.ts'
+import { fleetTable, floodTable } from './revocations/tables.ts'
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: PARTS.join(',') },
+    only: { type: 'string' },
     instances: { type: 'string', default: '3,10' },
-    turns: { type: 'string', default: '200' },
+    turns: { type: 'string' },
+    quick: { type: 'boolean', default: false },
   },
 })
-const only = values.only.split(',')
-const turns = Number(values.turns)
-const fleets = values.instances.split(',').map(Number)
+const { quick } = values
+const turns = Number(values.turns ?? (quick ? 20 : 200))
+const instances = values.instances.split(',').map(Number)
+
+const parts: Readonly<Record<string, () => Promise<string>>> = {
+  fleet: async () => {
+    const measured = []
+    for (const count of instances) measured.push(...(await measureFleet(count, turns)))
+    return fleetTable(measured)
+  },
+  flood: async () =>
+    floodTable(
+      await measureSessionFlood({ open: quick ? 500 : 5000, rate: quick ? 100 : 1000, seconds: 10 }),
+    ),
+}
+const only = values.only?.split(',') ?? Object.keys(parts)
 if (
-  !only.every((each) => PARTS.some((part) => part === each)) ||
+  !only.every((name) => name in parts) ||
   !(turns >= 2) ||
-  !fleets.every((each) => each >= 2)
+  !instances.every((each) => each >= 2 && each <= 10)
 )
-  refuse(`the parts are ${PARTS.join(', ')}; --turns and --instances are at least 2`)
+  refuse(`the parts are ${Object.keys(parts).join(', ')}; --turns is at least 2, --instances 2 to 10`)
 
 await runBench(async () => {
-  const before = loadavg()
-  if (only.includes('fleet')) {
-    const measured = []
-    for (const instances of fleets) measured.push(...(await measureFleet(instances, turns)))
-    console.log(fleetTable(measured))
+  for (const name of only) {
+    const before = loadavg()
+    console.log(`${await parts[name]?.()}\n`)
+    const [load, after] = [before, loadavg()].map((each) => each.map((value) => value.toFixed(1)).join(' '))
+    console.log(
+      `Node.js ${process.versions.node}, ${availableParallelism()} cores; load average ${load} before, ${after} after.\n`,
+    )
   }
-  console.log(`load average before ${before} after ${loadavg()}`)
 })

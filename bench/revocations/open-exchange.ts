@@ -48,7 +48,7 @@ export function openExchange(
   let isOpen = false
   const onEnd = () => {
     if (isOpen) end.resolve(Date.now())
-    else opened.reject(new Error(received.split('\r\n', 1)[0] || 'a connection was closed'))
+    else opened.reject(new Error(received || 'a connection was closed'))
   }
   socket.setEncoding('latin1').on('error', () => {})
   socket.on('close', onEnd).write(head.join('\r\n'))
@@ -56,6 +56,7 @@ export function openExchange(
     // A download sends nothing more; the first bytes of a WebSocket are those of its Close frame.
     if (isOpen) return onEnd()
     received += text
+    if (!/^HTTP\/1.1 (?:101|200) /.test(received)) return void socket.end()
     if (!received.includes(begin)) return
     isOpen = true
     opened.resolve({ kind, end: end.promise, close: () => socket.destroy() })

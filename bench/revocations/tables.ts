@@ -2,6 +2,7 @@
 
 import { quantile } from '../statistics.ts'
 import type { FleetTurns } from './fleets.ts'
+import type { Flooded } from './flood.ts'
 
 export function fleetTable(measured: readonly FleetTurns[]): string {
   return [
@@ -32,4 +33,23 @@ function fleetRow({ instances, scenario, turns }: FleetTurns): string {
 function spread(values: readonly number[]): string {
   const [low, half, high, most] = [0.25, 0.5, 0.75, 0.99].map((share) => quantile(values, share).toFixed(1))
   return `${half} (${low} to ${high}), ${most}`
+}
+
+export function floodTable(measured: readonly Flooded[]): string {
+  return [
+    '| sessions that end | per second | CPU of a core | delay of the event loop, ms: p99, longest | from the request to the end of a WebSocket, ms: p50, p99 |',
+    '|---|--:|--:|--:|--:|',
+    ...measured.map(floodRow),
+  ].join('\n')
+}
+
+function floodRow({ flood, rate, cpu, delay, cuts }: Flooded): string {
+  const cells = [
+    flood,
+    rate.toFixed(0),
+    `${(100 * cpu).toFixed(0)} %`,
+    `${delay.p99.toFixed(1)}, ${delay.most.toFixed(1)}`,
+    cuts.length === 0 ? '' : spread(cuts),
+  ]
+  return `| ${cells.join(' | ')} |`
 }
