@@ -13,7 +13,7 @@ import { pathClasses } from './path-classes.ts'
 import { entryFor, hostClasses, hostClassesOf, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
 
 /** A request that refutes an assertion. */
-export interface Counterexample extends Witness {
+interface Counterexample extends Witness {
   readonly route: Route
   /** The name of a Seat that grants it; null if none is required. */
   readonly seat: string | null

@@ -46,7 +46,7 @@ export type Holder =
   | { readonly kind: 'api-key'; readonly view: GrantedKeyView }
   | { readonly kind: 'user'; readonly view: GrantedUserView }
 
-export interface RequestDescription {
+interface RequestDescription {
   readonly method: string
   /** The path, with or without a query. */
   readonly path: string
@@ -108,7 +108,7 @@ export interface Position {
 
 const ORDER: readonly Holder['kind'][] = ['seat', 'api-key', 'user']
 
-export interface HoldersPage {
+interface HoldersPage {
   readonly limit: number
   /** The position before the page; null: from the beginning. */
   readonly after: Position | null

@@ -8,7 +8,7 @@ import { takesTenant } from '../model/route.ts'
 import { inListOrder, isListed, isRequirement, routeRow, routesPage } from './listed-routes.ts'
 import type { Tables } from './tables.ts'
 
-export interface RoutesDeps {
+interface RoutesDeps {
   /** The tables that decide requests. */
   readonly tables: () => Tables
   readonly activity: Pick<Activity, 'routeUses'>

@@ -61,7 +61,7 @@ export interface LintedIssuer {
   readonly seats: readonly string[] | null
 }
 
-export interface LintedTenant {
+interface LintedTenant {
   readonly id: string
   readonly adminSpace: string
   /** The issuers whose tokens hold Seats by name; absent if there are none. */

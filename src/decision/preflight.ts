@@ -15,7 +15,7 @@ import type { Route } from '../model/route.ts'
 import type { RouteTable } from './router/table.ts'
 
 /** The target of the announced request. */
-export interface PreflightTarget {
+interface PreflightTarget {
   readonly table: RouteTable
   /** Normalised. */
   readonly path: string

@@ -152,7 +152,7 @@ export function entryBytes(key: string, value: number): number {
 }
 
 /** Bytes of the objects and table entries that keep a value in the map and in the ledger. */
-export const LINK_BYTES = 360
+const LINK_BYTES = 360
 
 /** A substring would keep the whole string that it was cut from in memory, perhaps a token. */
 function copied<K extends Key>(key: K): K {

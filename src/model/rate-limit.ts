@@ -1,7 +1,7 @@
 /** Rate limits, as tables name them, and the tokens that the processes of a fleet borrow. */
 
 /** Who has a budget of its own. A caller is a tenant and a user, or a tenant and an API key. */
-export type RateLimitBy = 'caller' | 'tenant' | 'address' | 'route'
+type RateLimitBy = 'caller' | 'tenant' | 'address' | 'route'
 
 /** A token bucket of each key: at most `burst` + `limit` × time / `window` requests pass. */
 export interface RateLimit {

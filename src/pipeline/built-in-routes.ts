@@ -32,7 +32,7 @@ const MAX_SIGN_IN_BODY = 128 * 1024
 const NOTHING_HELD: HeldPermissions = { all: false, permissions: new Set() }
 
 /** The handlers of the built-in routes of one configuration. */
-export interface BuiltInHandlers {
+interface BuiltInHandlers {
   /** The endpoints that require a permission. */
   readonly endpoints: readonly AdminEndpoint[]
   /** The admin space of a tenant. */

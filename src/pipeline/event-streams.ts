@@ -20,7 +20,7 @@ const tooMany = new Refusal(
 )
 
 /** A response of server-sent events in progress. */
-export interface OpenEventStream {
+interface OpenEventStream {
   /** Completes the response. */
   end(): void
 }

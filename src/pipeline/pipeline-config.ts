@@ -33,7 +33,7 @@ export interface GatewayConfig extends PipelineConfig {
   readonly identity: SignedIdentity | null
 }
 
-export interface PipelineLimits extends ValidationLimits, RequestShareLimits, WebSocketLimits {
+interface PipelineLimits extends ValidationLimits, RequestShareLimits, WebSocketLimits {
   /** Milliseconds until the body of a request to a built-in endpoint has arrived. */
   readonly bodyTimeout: number
 }

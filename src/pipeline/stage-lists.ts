@@ -45,7 +45,7 @@ export interface GatewayServices {
 }
 
 /** What the front door has besides. */
-export interface GatewayMechanisms extends Mechanisms, GatewayServices {
+interface GatewayMechanisms extends Mechanisms, GatewayServices {
   readonly webSockets: WebSockets
   readonly clientCancels: ClientCancels
 }

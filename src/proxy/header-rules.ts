@@ -32,7 +32,7 @@ interface Rule<Treatment> extends Treatments<Treatment> {
 }
 
 /** A rule for all names that equal the prefix or begin with it and `-`. */
-export interface PrefixRule<Treatment> extends Treatments<Treatment> {
+interface PrefixRule<Treatment> extends Treatments<Treatment> {
   readonly prefix: string
 }
 

@@ -10,7 +10,7 @@ import { ClientClosed } from '../http/client/upstream-request.ts'
 import { checkOnce } from './health-checks.ts'
 import { addressOf } from './target.ts'
 
-export interface TargetInspection {
+interface TargetInspection {
   /** The validity of the server's certificate; null without TLS, or where it is not verified. */
   readonly validity: Validity | null
   /** The reason why a health check fails; null if it passes, or if none is configured. */

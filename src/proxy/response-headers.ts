@@ -194,7 +194,7 @@ const CONTROL = new Set(['age', 'cache-control', 'date', 'expires', 'location', 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
 /** What decides which trailer fields pass. */
-export interface TrailerRules {
+interface TrailerRules {
   readonly cors: string | null
   readonly isLimited: boolean
   /** The response is one of gRPC to a client of gRPC, whose metadata may have the names of control fields. */

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import type { Address, RedisConfig } from '../config/config.ts'
 
 /** An error that Redis replied, as ioredis gives it. Messages leave out arguments, as they may be secret. */
-export type RedisRefusal = Error & { readonly command?: { readonly name: string } }
+type RedisRefusal = Error & { readonly command?: { readonly name: string } }
 
 /** What the gateway asks for itself. ioredis sends others, and tolerates their refusal. */
 const OWN_COMMANDS = new Set(['get', 'set', 'publish', 'subscribe', 'ping', 'eval', 'evalsha'])

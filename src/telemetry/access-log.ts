@@ -21,7 +21,7 @@ import { traceParentOf } from './tracing/trace-context.ts'
  *
  * @param fields as JSON text without the braces
  */
-export type WriteLine = (level: 'info' | 'error', message: string, fields: string) => void
+type WriteLine = (level: 'info' | 'error', message: string, fields: string) => void
 
 export class AccessLog {
   readonly #write: WriteLine

@@ -30,7 +30,7 @@ const UPSTREAM_DURATION = 'seatgate_upstream_duration_seconds'
 export type ShadowResult = 'same' | 'allow_to_deny' | 'deny_to_allow' | 'other' | 'unjudged'
 
 /** What a rate limiter has counted. */
-export interface RateLimitCounts {
+interface RateLimitCounts {
   /** The number of refused requests by limit. */
   readonly refused: ReadonlyMap<string, number>
   readonly passedByShare: number
@@ -335,7 +335,7 @@ export class Metrics extends MetricRegistry {
 }
 
 /** What has series: the names of a configuration bound the labels. */
-export interface KeptSeries {
+interface KeptSeries {
   readonly routes: readonly Route[]
   /** Ids of routes of the gateway's own that no table has. */
   readonly endpoints: readonly string[]

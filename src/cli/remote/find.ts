@@ -9,7 +9,7 @@ import type { Gateway } from './gateway-client.ts'
 import { GatewayRefusal } from './problem-text.ts'
 import type { ApiKeyView, BlockView, SeatView, UserView } from './endpoint-answers.ts'
 
-export interface TaggedSeat {
+interface TaggedSeat {
   readonly seat: SeatView
   /** The entity tag of the Seat. */
   readonly tag: string

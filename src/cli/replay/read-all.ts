@@ -5,7 +5,7 @@ import type { Terminal } from '../command.ts'
 import { linesOf, STDIN } from './log-files.ts'
 import type { Progress } from './progress.ts'
 
-export interface LineReader {
+interface LineReader {
   /** Reads a line. The promise rejects if the store cannot be asked. */
   add(line: string): void | Promise<void>
   /** A line that is too long to be read. */

@@ -65,7 +65,7 @@ export interface WritePlace<S> {
   send<V>(sent: S): Promise<Answer<V>>
 }
 
-export interface WriterParts<S> {
+interface WriterParts<S> {
   readonly places: readonly WritePlace<S>[]
   readonly subjects: Subjects<Credential>
   readonly record: RunRecord

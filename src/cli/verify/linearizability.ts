@@ -29,7 +29,7 @@ export interface TimedOperation {
   readonly records: readonly string[]
 }
 
-export interface SequentialModel<S, O> {
+interface SequentialModel<S, O> {
   readonly initial: S
   /** The next state: the same object if nothing changes; null if the state does not explain the answer. */
   step(state: S, operation: O): S | null

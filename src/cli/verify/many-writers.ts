@@ -40,7 +40,7 @@ const MOST_OPERATIONS = 4000
 const READ_EVERY = 50
 const NAMES = ['a', 'b', 'c']
 
-export interface ManyWritersParts {
+interface ManyWritersParts {
   /** The connections of each writer. */
   readonly writers: readonly (readonly WritePlace<CycleRequest>[])[]
   readonly readPlaces: readonly PlaceClient[]

@@ -9,7 +9,7 @@ const SHOWN = 16
 
 export type Disorder = Contradiction<TenantState, TenantOperation>
 
-export interface OrderReport {
+interface OrderReport {
   /** The number of operations with an answer, and of those without one that may have taken effect. */
   readonly operations: number
   /** The number of groups of records that share no operation. */

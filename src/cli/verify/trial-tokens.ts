@@ -40,7 +40,7 @@ export class GatewayTime {
   }
 }
 
-export interface TokenSettings {
+interface TokenSettings {
   readonly secret: Uint8Array
   readonly tenant: string
   readonly user: string

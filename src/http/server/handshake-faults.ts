@@ -6,7 +6,7 @@
  * HTTP. `timeout`: not complete in time. `client_alert`: the client refused, for example because it does not
  * trust the certificate. `closed`: the client left.
  */
-export type HandshakeReason =
+type HandshakeReason =
   | 'version'
   | 'server_name'
   | 'client_certificate'

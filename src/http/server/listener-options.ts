@@ -14,7 +14,7 @@ import type { TlsAcceptor } from './tls-acceptor.ts'
  * bytes; the current response is its last. `request`: a request, a response, or frames of a WebSocket; the
  * connection is closed.
  */
-export type FreedMemory = 'head' | 'ahead' | 'request'
+type FreedMemory = 'head' | 'ahead' | 'request'
 
 /** Receives the events of connections, as opposed to requests. */
 export interface ListenerEvents {

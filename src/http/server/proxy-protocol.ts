@@ -5,7 +5,7 @@
 
 import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net'
 
-export interface ProxyHeader {
+interface ProxyHeader {
   /** The length of the header in bytes. */
   readonly size: number
   /** The client; null if the balancer connects for itself, or does not know the client. */

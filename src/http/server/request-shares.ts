@@ -14,7 +14,7 @@ export type RequestShareLimits = Pick<
 >
 
 /** The kind of the exceeded limit. */
-export type ShareOf = 'tenant' | 'address'
+type ShareOf = 'tenant' | 'address'
 
 /** The share of connections with a request in flight beyond which connections are scarce. */
 const SCARCITY_SHARE = 3 / 4

@@ -18,7 +18,7 @@ import type { ListenerTls, ServerCertificate } from '../../config/config.ts'
 import { useContext } from '../../lib/node-internals.ts'
 import { type HandshakeFault, handshakeFault, UnknownServerName } from './handshake-faults.ts'
 
-export interface TlsAcceptorOptions {
+interface TlsAcceptorOptions {
   readonly tls: ListenerTls
   /** Offered by ALPN (RFC 7301). */
   readonly http2: boolean

@@ -33,7 +33,7 @@ const TAGS: Readonly<Record<string, string>> = {
   openapi: 'This document.',
 }
 
-export interface OpenApiDocument {
+interface OpenApiDocument {
   readonly openapi: string
   readonly info: Readonly<Record<string, unknown>>
   /** Path → method in lower case → operation. */

@@ -3,7 +3,7 @@
 import type { JsonSchema } from '../../../seats-admin/model/json-schema.ts'
 
 /** A schema with references. */
-export type ReferringSchema = { readonly $ref: string } | Readonly<Record<string, unknown>>
+type ReferringSchema = { readonly $ref: string } | Readonly<Record<string, unknown>>
 
 export class NamedSchemas {
   readonly #originals = new Map<string, JsonSchema>()

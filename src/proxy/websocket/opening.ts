@@ -24,7 +24,7 @@ import { handshakeHeaders, headOf, responseFault, switchingFields } from './webs
 import { Tunnel } from './tunnel.ts'
 import { ClientSide, type HandshakeOwner, sendHandshake } from './websocket-proxy.ts'
 
-export interface WebSocketPipeline {
+interface WebSocketPipeline {
   readonly refuse: Refuse
   /** The 101 is sent: from here on `openedWebSocket` is filled. */
   opened(exchange: Exchange): void

@@ -10,7 +10,7 @@ import type { TrustedProxies } from '../forwarded.ts'
 export type WebSocketLimits = Pick<Limits, 'websockets' | 'websocketsPerTenant' | 'websocketsPerCaller'>
 
 /** The bound that refused a handshake. */
-export type WebSocketBound = 'all' | 'tenant' | 'caller'
+type WebSocketBound = 'all' | 'tenant' | 'caller'
 
 const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
   all: new Refusal('unavailable', 'The gateway has reached its limit of WebSockets.'),

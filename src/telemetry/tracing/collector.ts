@@ -17,7 +17,7 @@ const MAX_WAIT = 8000
 const RETRYABLE = new Set([429, 502, 503, 504])
 
 /** The batch is lost. Its message holds no header value and nothing of the response. */
-export class ExportFailed extends Error {}
+class ExportFailed extends Error {}
 
 /** May be sent again. */
 class Retryable extends ExportFailed {

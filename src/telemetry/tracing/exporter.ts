@@ -14,13 +14,13 @@ export interface SpanCounts {
 }
 
 /** Sends a batch, and rejects if it is lost. The signals have the meaning of `Collector.send`. */
-export type SendBatch = (
+type SendBatch = (
   spans: readonly Uint8Array[],
   last: AbortSignal,
   cut: AbortSignal,
 ) => Promise<PartialSuccess>
 
-export interface ExporterEvents {
+interface ExporterEvents {
   /** @param cause of the loss: an error, or the collector's message */
   lost(spans: number, cause: unknown): void
 }

@@ -21,7 +21,7 @@ const CLOSE_PATIENCE = 3000
 /** Characters of a collector's message in a log line. */
 const MAX_MESSAGE = 200
 
-export interface TracerPorts {
+interface TracerPorts {
   readonly logger: Logger
   /** Counted up. */
   readonly counts: SpanCounts

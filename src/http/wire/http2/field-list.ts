@@ -107,7 +107,7 @@ export function trailerFields(list: readonly string[], fault: Fault): FieldTable
   return fieldsOf(text, list.length / 2, fault)
 }
 
-export interface ResponseFieldList {
+interface ResponseFieldList {
   readonly status: number
   readonly fields: FieldTable
   /** The Content-Length in bytes; null if there is none. */

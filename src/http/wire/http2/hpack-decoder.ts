@@ -17,7 +17,7 @@ const UPDATE_MASK = 0x1f
 /** The bits of the index. A literal with 0x10, which forbids indexing, is decoded like any other. */
 const LITERAL_MASK = 0x0f
 
-export interface FieldListLimits {
+interface FieldListLimits {
   /** The bytes of names and values, and 32 more for each field (RFC 9113, section 10.5.1). */
   readonly maxBytes: number
   readonly maxFields: number
@@ -27,7 +27,7 @@ export interface FieldListLimits {
  * @param name
  * @param value latin1, as received: neither is validated
  */
-export type FieldListener = (name: string, value: string) => void
+type FieldListener = (name: string, value: string) => void
 
 export class HpackDecoder {
   readonly #table = new DynamicTable(INITIAL_TABLE_BYTES)

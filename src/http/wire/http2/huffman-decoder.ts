@@ -48,7 +48,7 @@ const SYMBOLS: readonly (readonly [number, string])[] = [
   [30, '\n\r\x16'],
 ]
 
-export interface HuffmanCode {
+interface HuffmanCode {
   /** A byte, or {@link EOS}. */
   readonly symbol: number
   /** The length of the code in bits. */

@@ -11,7 +11,7 @@ import { CHUNKED } from '../message-grammar.ts'
 import { checkedMethod, checkTarget, type RequestHead } from '../request-parser.ts'
 import { checkField, fieldsOf, isPseudo, trailerFields } from './field-list.ts'
 
-export interface RequestFieldList {
+interface RequestFieldList {
   readonly method: string
   /** The target in origin form, or `*`, as in a {@link RequestHead}. */
   readonly target: string

@@ -3,7 +3,7 @@
  * appended. A Map would keep ended streams from cheap collection (see `InFlight`).
  */
 
-export interface Numbered {
+interface Numbered {
   /** The id, which is greater than the ids of all streams that were opened before. */
   readonly id: number
 }
