@@ -15,7 +15,8 @@ import { Program, startServer } from '../program.ts'
 import { reservePort } from '../../test/support/servers/ports.ts'
 import { token } from '../world.ts'
 import { HEAVY_ROUTES } from './attacks.ts'
-import { PROXY_ADDRESS, startNginx, startProxy } from './shared.ts'
+import { HAPROXY_ADDRESS } from '../../test/support/servers/sharing-haproxy.ts'
+import { startNginx, startProxy } from './shared.ts'
 
 const REDIRECT = 'http://localhost/auth/oidc/callback'
 const ATTACKER = 'mallory'
@@ -68,7 +69,7 @@ export async function openNeighbourhood(
   const { cert, key } = makeCertificate(folder)
   const listen = proxied
     ? `[{ address: 127.0.0.1:${port} }, { address: 127.0.0.1:${tlsPort}, http2: true, tls: { certificates: [{ cert: ${cert}, key: ${key} }] } }]
-trusted_proxies: [${PROXY_ADDRESS}/32]`
+trusted_proxies: [${HAPROXY_ADDRESS}/32]`
     : `127.0.0.1:${port}`
   const file = 'gateway.config.yaml'
   writeFiles(folder, { [file]: configuration(listen, store, secrets, origins), ...TABLES }, 0o600)

@@ -9,10 +9,8 @@ import { loadCores, which } from '../cores.ts'
 import type { Ending } from '../harness.ts'
 import { Program } from '../program.ts'
 import { reservePort } from '../../test/support/servers/ports.ts'
+import { sharingHaproxy } from '../../test/support/servers/sharing-haproxy.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
-
-/** The address of the proxy, by which the gateway knows it. */
-export const PROXY_ADDRESS = '127.0.0.3'
 
 /** Starts a service of HTTP/2 without TLS. Returns its origin; null if nginx is not installed. */
 export async function startNginx(ending: Ending, folder: string): Promise<string | null> {
@@ -34,25 +32,7 @@ export async function startNginx(ending: Ending, folder: string): Promise<string
 export async function startProxy(ending: Ending, folder: string, gateway: number): Promise<Program> {
   const port = await reservePort(ending.t)
   const file = join(folder, 'haproxy.cfg')
-  writeFileSync(
-    file,
-    `global
-  nbthread 1
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 60s
-  timeout server 60s
-  option abortonclose
-frontend clients
-  bind 127.0.0.1:${port}
-  default_backend gateway
-backend gateway
-  option forwardfor
-  http-reuse always
-  server one 127.0.0.1:${gateway} ssl verify none alpn h2 source ${PROXY_ADDRESS}
-`,
-  )
+  writeFileSync(file, sharingHaproxy(port, gateway))
   const command = [which('haproxy') ?? 'haproxy', '-db', '-f', file]
   return Program.start(ending, { command, port, cores: loadCores(1), folder })
 }

@@ -13,6 +13,7 @@ import { findProgram } from '../support/servers/binaries.ts'
 import { Child } from '../support/servers/child.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { onReservedPort } from '../support/servers/ports.ts'
+import { HAPROXY_ADDRESS, sharingHaproxy } from '../support/servers/sharing-haproxy.ts'
 import { until } from '../support/until.ts'
 
 const OTHERS = 20
@@ -22,25 +23,7 @@ function startProxy(t: Test, gateway: number): Promise<number> {
   return onReservedPort(t, async (port) => {
     const folder = serverFolder(t, 'haproxy')
     const file = join(folder, 'haproxy.cfg')
-    writeFileSync(
-      file,
-      `global
-  nbthread 1
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 60s
-  timeout server 60s
-  option abortonclose
-frontend clients
-  bind 127.0.0.1:${port}
-  default_backend gateway
-backend gateway
-  option forwardfor
-  http-reuse always
-  server one 127.0.0.1:${gateway} ssl verify none alpn h2 source 127.0.0.3
-`,
-    )
+    writeFileSync(file, sharingHaproxy(port, gateway))
     const child = new Child(folder)
     t.teardown(() => child.end())
     await child.spawn({ program: await findProgram('haproxy'), args: ['-db', '-f', file] })
@@ -63,7 +46,7 @@ function answer(path: string, response: ServerResponse): void {
 t.test('header sections of responses of any size', async (t) => {
   const held: ServerResponse[] = []
   const world = await startSecured(t, {
-    top: ['trusted_proxies: [127.0.0.3/32]'],
+    top: [`trusted_proxies: [${HAPROXY_ADDRESS}/32]`],
     answer: ({ url = '' }, response) =>
       url === '/docs/held' ? void held.push(response) : answer(url, response),
   })
