@@ -11,8 +11,10 @@ const SCRIPTS = {
   bash: `# Completion of seatgate in bash: source <(seatgate completion bash)
 
 _seatgate() {
-  local IFS=$'\\n' cur=\${COMP_WORDS[COMP_CWORD]} candidates
+  local cur=\${COMP_WORDS[COMP_CWORD]} candidates
   candidates=$("$1" __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1)
+  # Bash 3.2 passes a slice as one word while IFS has no space.
+  local IFS=$'\\n'
   [[ $cur != = ]] || cur=''
   case $candidates in
     :file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;

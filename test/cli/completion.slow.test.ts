@@ -139,3 +139,20 @@ t.test(
     t.end()
   },
 )
+
+/** Stands for bash 3.2, which joins the words of a slice while IFS has no space: an exported IFS is in the environment. */
+const IFS_OF_COMMAND = `export IFS
+source completion.bash
+show_ifs() { printf '<%s>' "$(printenv IFS)" >&3; }
+COMP_WORDS=(show_ifs check --format) COMP_CWORD=2
+_seatgate show_ifs 3>&1 || true`
+
+t.test(
+  'bash passes the words while IFS has a space',
+  { skip: spawnSync('bash', ['-c', 'true']).status !== 0 },
+  (t) => {
+    const out = execFileSync('bash', ['-uc', IFS_OF_COMMAND], { cwd, encoding: 'utf8' })
+    t.equal(out, '< \t>')
+    t.end()
+  },
+)
