@@ -1,5 +1,6 @@
 /** `seatgate fleet` on a store in a file: the one gateway that runs on it. */
 
+import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import t from 'tap'
 import { packageRoot, versionOf } from '../../src/config/package-version.ts'
@@ -45,6 +46,20 @@ t.test('the running gateway is listed', async (t) => {
     const elsewhere = await run(['fleet', '--url', url, '--space', 'main'])
     t.equal(elsewhere.code, 1)
     t.match(elsewhere.err, 'no_seat_in_space')
+  })
+
+  await t.test('a gateway whose file has a time that no date has is listed without it', async (t) => {
+    const file = `${world.folder}/seatgate.db.gateway`
+    const shown = readFileSync(file, 'utf8')
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(shown), startedAt: 9e15 }))
+    const listed = await seatgateHere(
+      world.folder,
+      ['fleet', '--json', '--config', world.config.file],
+      SECRETS,
+    )
+    writeFileSync(file, shown)
+    t.equal(listed.code, 0, listed.err)
+    t.match(JSON.parse(listed.out).instances, [{ id: 'file', started_at: null }])
   })
 
   await t.test('an API key alone asks SEATGATE_URL; the variable alone does not', async (t) => {

@@ -42,10 +42,12 @@ export async function shownGateway(path: string): Promise<ShownGateway | null> {
       typeof id !== 'string' ||
       typeof name !== 'string' ||
       typeof version !== 'string' ||
-      !Number.isSafeInteger(startedAt)
+      typeof startedAt !== 'number' ||
+      // No date is that far away.
+      Number.isNaN(new Date(startedAt).getTime())
     )
       return null
-    return { id, name, version, startedAt: Number(startedAt), config, url }
+    return { id, name, version, startedAt, config, url }
   } catch {
     return null
   }

@@ -20,3 +20,13 @@ t.test('no link is followed, and no file of another is written to', async (t) =>
   await hideGateway(path)
   t.equal(await shownGateway(path), null)
 })
+
+t.test('a file that shows a time that no date has shows nothing', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db')
+  for (const startedAt of [9e15, -9e15, 1e300, '1', null]) {
+    writeFileSync(`${path}.gateway`, JSON.stringify({ ...SHOWN, startedAt }))
+    t.equal(await shownGateway(path), null, String(startedAt))
+  }
+  writeFileSync(`${path}.gateway`, JSON.stringify({ ...SHOWN, startedAt: 8.64e15 }))
+  t.match(await shownGateway(path), { startedAt: 8.64e15 })
+})
