@@ -82,8 +82,9 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
     this.#owner = owner
   }
 
-  /** Writes the request, unless it is cancelled. */
+  /** Writes the request, unless it has ended or is cancelled. */
   begin(): void {
+    if (this.#ended) return
     if (!this.receiver.connected(this)) return this.#end()
     const { body, length } = this.request
     try {
