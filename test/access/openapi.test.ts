@@ -261,6 +261,19 @@ t.test('what is not taken is listed', async (t) => {
   t.throws(() => readOperations({ openapi: '3.1.0', paths: [] }), { message: 'its "paths" is no map' })
 })
 
+t.test('no wider entry with another permission serves a path with a parameter within a segment', (t) => {
+  const pdf = { 'x-seatgate-permission': 'files:print' }
+  const paths = { '/r/{id}': { get: {}, put: {} }, '/r/{id}.pdf': { get: pdf }, '/r/new': { get: {} } }
+  t.same(entries(paths), ['PUT /r/{id}: r:update', 'GET /r/new: new:list'])
+  t.match(remarks(paths), [
+    'GET /r/{id}.pdf: left out: ',
+    'GET /r/{id}: left out: it would serve requests of GET /r/{id}.pdf, which is left out',
+  ])
+  t.same(entries({ '/{path+}': { get: { security: [] } }, '/r/v{x}-{y}/a': { get: {} } }), [])
+  t.same(entries({ '/r/{id}': { get: {} }, '/r/{id}.pdf': { get: {} } }), ['GET /r/{id}: r:read'])
+  t.end()
+})
+
 t.test('operations for any method', async (t) => {
   const any = (name: string) => entries({ '/a': { [name]: { security: [] } }, '/b/{proxy+}': { [name]: {} } })
   for (const name of ['x-amazon-apigateway-any-method', 'x-any-method', 'x-yc-apigateway-any-method'])

@@ -48,6 +48,7 @@ export function entriesOf(
 ): { entries: ImportedEntry[]; remarks: Remark[] } {
   const entries = new Map<string, Candidate>()
   const all = [...remarks]
+  const lost: ImportedEntry[] = []
   /** The operations of each parameter. Some descriptions have hundreds of them. */
   const narrowed = new Map<string, Operation[]>()
   for (const operation of operations) {
@@ -55,6 +56,8 @@ export function entriesOf(
     const candidate = entryOf(operation, template, upstream)
     if (typeof candidate === 'string') {
       all.push(leftOut(at, candidate))
+      const wider = entryOf({ ...operation, path: widened(operation.path) }, template, upstream)
+      if (typeof wider !== 'string') lost.push(wider.entry)
       continue
     }
     for (const message of candidate.guesses) all.push({ at, message, isLeftOut: false })
@@ -73,7 +76,6 @@ export function entriesOf(
   for (const [segment, [first, ...others]] of narrowed)
     if (first !== undefined) all.push(narrowedRemark(segment, first, others.length))
   const alone: ImportedEntry[] = []
-  const lost: ImportedEntry[] = []
   for (const { entry, twin } of entries.values()) {
     if (twin === undefined) alone.push(entry)
     else {
@@ -85,6 +87,14 @@ export function entriesOf(
   all.push(...narrow.dropped)
   const { kept, dropped } = withoutUnsafeAny(narrow.kept, all)
   return { entries: withoutHead(kept), remarks: [...all, ...dropped] }
+}
+
+/** The path with whole segments as parameters where a table refuses one within a segment: `/r/{id}.pdf`. */
+function widened(path: string): string {
+  const segments = path.split('/')
+  return segments
+    .map((each, at) => (/[{}]/.test(each) && !/^\{[^{}]*\}$/.test(each) ? `{p${at}}` : each))
+    .join('/')
 }
 
 function narrowedRemark(segment: string, { at }: Operation, others: number): Remark {
