@@ -15,8 +15,8 @@ export async function revoke(world: Pick<World, 'admin'>, subject: object, more:
 }
 
 /** `allow`, or the status with the code of the refusal. */
-export function outcome({ status, json }: Pick<Answer, 'status' | 'json'>): string {
-  return status < 400 ? 'allow' : `${status} ${json.code}`
+export function outcome(answer: Pick<Answer, 'status' | 'json'>): string {
+  return answer.status < 400 ? 'allow' : `${answer.status} ${answer.json.code}`
 }
 
 export async function entries(world: World, tenant = 'acme'): Promise<readonly AuditEntry[]> {
