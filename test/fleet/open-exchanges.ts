@@ -167,6 +167,7 @@ function linesOf(credential: Credential): string[] {
   return Object.entries(credential).map(([name, value]) => `${name}: ${value}`)
 }
 
-function getting(path: string, credential: Credential): string {
+/** The head of a request. */
+export function getting(path: string, credential: Credential): string {
   return [`GET ${path} HTTP/1.1`, 'Host: gw.example', ...linesOf(credential), '', ''].join('\r\n')
 }

@@ -1,5 +1,6 @@
 /** Revocations at the gateways of a fleet, and what the credentials of their subjects are worth after them. */
 
+import type { OpenCounts } from '../../seats-admin/model/revocation.ts'
 import type { Answer } from '../support/client.ts'
 import { adminRequest, Client } from '../support/client.ts'
 import { served } from '../support/served.ts'
@@ -28,6 +29,9 @@ export interface Revoked {
   readonly receipt: string | null
   readonly warnings?: unknown
 }
+
+/** It is not known whether the revocation was made. */
+class Unavailable extends Error {}
 
 export class Revoking {
   readonly fleet: Fleet
@@ -76,6 +80,7 @@ export class Revoking {
   /** A revocation that is answered; throws on a refusal. */
   async revoke(gateway: FleetGateway, subject: object, more: object = {}): Promise<Revoked> {
     const { status, body, json } = await this.send(gateway, subject, more)
+    if (status === 503) throw new Unavailable(body)
     if (status !== 200) throw new Error(`${status} ${body}`)
     return json
   }
@@ -120,6 +125,11 @@ export function partOf({ instances }: Revoked, { pid, name }: FleetGateway): Ans
   return part
 }
 
+/** What all instances have cut. */
+export function sumOf({ ended: { websockets, streams, requests } }: Revoked): OpenCounts {
+  return { websockets, streams, requests }
+}
+
 /**
  * The first attempt whose instances have answered in time. A machine that stands still for a second may leave one
  * without an answer: a further attempt has other users.
@@ -127,9 +137,12 @@ export function partOf({ instances }: Revoked, { pid, name }: FleetGateway): Ans
 export function closed<A extends { readonly answer: Revoked }>(attempt: () => Promise<A>): Promise<A> {
   let last: Revoked | null = null
   const look = async () => {
-    const made = await attempt()
-    last = made.answer
-    return last.state === 'closed' && made
+    const made = await attempt().catch((cause: unknown) => {
+      if (cause instanceof Unavailable) return null
+      throw cause
+    })
+    last = made?.answer ?? null
+    return last?.state === 'closed' && made
   }
   return until(look, () => `no revocation was closed: ${JSON.stringify(last)}`)
 }
