@@ -8,7 +8,8 @@ import { parseArgs } from 'node:util'
 import { refuse, runBench } from './harness.ts'
 import { measureFleet } from './revocations/fleets.ts'
 import { measureSessionFlood } from './revocations/flood.ts'
-import { fleetTable, floodTable } from './revocations/tables.ts'
+import { measureCutoffs, measureTenants } from './revocations/large.ts'
+import { cutoffTable, fleetTable, floodTable, tenantTable } from './revocations/tables.ts'
 
 const { values } = parseArgs({
   options: {
@@ -32,6 +33,8 @@ const parts: Readonly<Record<string, () => Promise<string>>> = {
     floodTable(
       await measureSessionFlood({ open: quick ? 500 : 5000, rate: quick ? 100 : 1000, seconds: 10 }),
     ),
+  tenant: async () => tenantTable(await measureTenants(quick ? 2000 : 100_000)),
+  cutoffs: async () => cutoffTable(await measureCutoffs(quick ? 20_000 : 1_000_000)),
 }
 const only = values.only?.split(',') ?? Object.keys(parts)
 if (

@@ -3,6 +3,7 @@
 import { quantile } from '../statistics.ts'
 import type { FleetTurns } from './fleets.ts'
 import type { Flooded } from './flood.ts'
+import type { CutoffsKept, TenantRevoked } from './large.ts'
 
 export function fleetTable(measured: readonly FleetTurns[]): string {
   return [
@@ -52,4 +53,35 @@ function floodRow({ flood, rate, cpu, delay, cuts }: Flooded): string {
     cuts.length === 0 ? '' : spread(cuts),
   ]
   return `| ${cells.join(' | ')} |`
+}
+
+export function tenantTable(measured: readonly TenantRevoked[]): string {
+  return [
+    '| store | sessions | until the answer | statements | memory, MiB: before, most | longest delay of the event loop | requests of others, ms: p50, p99, longest |',
+    '|---|--:|--:|--:|--:|--:|--:|',
+    ...measured.map(({ store, sessions, answer, statements, memory, delay, requests }) => {
+      const cells = [
+        ...[store, sessions, `${(answer / 1000).toFixed(1)} s`, statements ?? 'not counted'],
+        memory.map(mebibytes).join(', '),
+        `${delay.toFixed(0)} ms`,
+        [0.5, 0.99, 1].map((share) => quantile(requests, share).toFixed(1)).join(', '),
+      ]
+      return `| ${cells.join(' | ')} |`
+    }),
+  ].join('\n')
+}
+
+export function cutoffTable(measured: readonly CutoffsKept[]): string {
+  return [
+    '| store | cutoffs | start | memory, MiB | first request of a user, ms: p50, p99 | second | a revocation, ms: p50, p99 |',
+    '|---|--:|--:|--:|--:|--:|--:|',
+    ...measured.map(({ store, cutoffs, start, memory, first, second, revocations }) => {
+      const spreads = [first, second, revocations].map(spread)
+      return `| ${[store, cutoffs, `${start.toFixed(0)} ms`, mebibytes(memory), ...spreads].join(' | ')} |`
+    }),
+  ].join('\n')
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(0)
 }
