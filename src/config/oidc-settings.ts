@@ -2,8 +2,10 @@
 
 import { isLoopback, origin } from './addresses.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
+import { PEM_FILE } from './pem.ts'
+import { keyId, providerKey } from './provider-keys.ts'
 import type { Section } from './section.ts'
-import { duration, flag, list, map, optional, type Reader, required, text } from './setting.ts'
+import { duration, flag, list, map, optional, type Reader, required, setting, text } from './setting.ts'
 
 const CALLBACK = '/auth/oidc/callback'
 export const BACKCHANNEL_LOGOUT = '/auth/oidc/backchannel-logout'
@@ -11,7 +13,8 @@ export const BACKCHANNEL_LOGOUT = '/auth/oidc/backchannel-logout'
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 export type OidcConfig = ReturnType<typeof provider.of>
-export type ClientAuth = 'client_secret_basic' | 'client_secret_post' | 'none'
+const CLIENT_AUTH = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const
+export type ClientAuth = (typeof CLIENT_AUTH)[number]
 type TenantClaim = NonNullable<ReturnType<typeof tenantClaim.of>>
 
 const INSECURE = 'uses http:// on a host that is not a loopback address: use https://'
@@ -52,10 +55,54 @@ const endpointHost: ValueParser<string> = (text) => {
 }
 
 /** One of the words in the schema. */
-const clientAuth: Reader<ClientAuth> = (text, section) =>
-  text !== 'none' && !section.has('client_secret')
-    ? new InvalidValue('requires a client_secret: add it, or write none')
-    : (text as ClientAuth)
+const clientAuth: Reader<ClientAuth> = (text, section) => {
+  const needed = text === 'none' ? null : text === 'private_key_jwt' ? 'client_key' : 'client_secret'
+  return needed === null || section.has(needed)
+    ? (text as ClientAuth)
+    : new InvalidValue(`requires a ${needed}: add it, or write none`)
+}
+
+/** An HMAC key must be as long as the hash (RFC 7518, section 3.2). */
+const MIN_SECRET_BYTES = 32
+
+/** Reports credentials of the client that contradict each other. */
+function checkClient(section: Section, { clientSecret, clientAuth: method, ...oidc }: ClientValues): void {
+  const [hasSecret, hasKey] = [section.has('client_secret'), section.has('client_key')]
+  const usesHmac = oidc.idTokenSigningAlg !== null
+  if (hasKey && method !== null && method !== 'private_key_jwt')
+    section.fault('client_key', `client_key: client_auth: ${method} does not use it: remove one of them`)
+  else if (hasKey && hasSecret && !usesHmac)
+    section.fault('client_secret', 'client_secret: the client_key takes its place: remove one of them')
+  if (!usesHmac) return
+  if (!hasSecret)
+    section.fault(
+      'id_token_signing_alg',
+      'id_token_signing_alg: HS256 requires a client_secret, which signs and verifies: add it',
+    )
+  const bytes = Buffer.byteLength(clientSecret ?? '')
+  if (clientSecret !== null && bytes < MIN_SECRET_BYTES)
+    section.fault(
+      'client_secret',
+      `client_secret: has ${bytes} bytes: with HS256 it must have at least ${MIN_SECRET_BYTES}; have the provider issue a longer one`,
+    )
+  // A user could try secrets on an ID token of his own, and would then be any user to the API.
+  if (oidc.acceptProviderTokens)
+    section.fault(
+      'accept_provider_tokens',
+      'accept_provider_tokens: HS256 does not prove to an API that the provider signed a token: remove one of them',
+    )
+}
+
+interface ClientValues extends Pick<OidcConfig, 'clientSecret' | 'acceptProviderTokens'> {
+  readonly clientAuth: ClientAuth | null
+  readonly idTokenSigningAlg: 'HS256' | null
+}
+
+/** Reports a key that signs and decrypts: what the provider sends would decide what the key is used on. */
+function checkKeys(section: Section, clientKey: string | null, decryptionKeys: readonly string[]): void {
+  if (clientKey !== null && decryptionKeys.some((each) => keyId(each) === keyId(clientKey)))
+    section.fault('client_key', 'client_key: is one of decryption_keys too: make a key for each use')
+}
 
 /** A URL with https, or with http on loopback, which browsers also treat as a secure context. */
 const redirectUri: ValueParser<string> = (text) => {
@@ -139,9 +186,36 @@ const provider = map(
       { privacy: 'secret', examples: ['${ACME_OIDC_SECRET}'] },
     ),
     clientAuth: text(
-      'How the client secret is sent. client_secret_basic percent-encodes characters other than letters, digits and -._~ (RFC 6749). For a provider that does not decode them, use client_secret_post. Default: as the discovery document specifies.',
+      'How the gateway authenticates at the provider. client_secret_basic percent-encodes characters other than letters, digits and -._~ (RFC 6749). For a provider that does not decode them, use client_secret_post. private_key_jwt signs an assertion with client_key (RFC 7523). Default: private_key_jwt with a client_key, otherwise as the discovery document specifies.',
       clientAuth,
-      { enum: ['client_secret_basic', 'client_secret_post', 'none'], examples: ['client_secret_post'] },
+      { enum: CLIENT_AUTH, examples: ['private_key_jwt'] },
+    ),
+    clientKey: text(
+      'A PEM file with the private key for private_key_jwt, in place of client_secret, relative to this file: RSA of at least 2048 bits, P-256, P-384 or P-521. The provider must have the public key, which seatgate check prints. A changed key file is reloaded in the same way as this file.',
+      providerKey,
+      { ...PEM_FILE, examples: ['keys/acme-client.pem'] },
+    ),
+    decryptionKeys: list(
+      'PEM files with private keys that decrypt ID tokens, relative to this file: RSA of at least 2048 bits (RSA-OAEP-256), P-256, P-384 or P-521 (ECDH-ES). The content must be encrypted with A128GCM or A256GCM. The provider must have the public keys, which seatgate check prints. An ID token that is only signed is accepted too.',
+      providerKey,
+      {
+        default: [],
+        maxItems: 4,
+        distinct: keyId,
+        items: { ...PEM_FILE, examples: ['keys/acme-id-tokens.pem'] },
+      },
+    ),
+    idTokenSigningAlg: optional(
+      setting<'HS256'>(
+        {
+          description:
+            'Accept ID tokens that are signed with HS256 by the client_secret (at least 32 bytes), and no others. Not together with accept_provider_tokens. Default: asymmetric algorithms that the discovery document lists.',
+          type: 'string',
+          enum: ['HS256'],
+          examples: ['HS256'],
+        },
+        () => 'HS256',
+      ),
     ),
     scopes: list('Scopes that sign-in requests. openid is required.', scope, {
       default: ['openid', 'email', 'profile', 'offline_access'],
@@ -193,6 +267,8 @@ const provider = map(
     // The faults of elements are reported already.
     if (Array.isArray(listed) && listed.length === values.scopes.length && !values.scopes.includes('openid'))
       section.fault('scopes', 'scopes: must include openid, which OpenID Connect requires')
+    checkClient(section, values)
+    checkKeys(section, values.clientKey, values.decryptionKeys)
     return Object.freeze(values)
   },
 )

@@ -120,7 +120,43 @@ export function buildTenants(
     )
   }
   reportSharedIssuers(placed, values)
+  reportSharedHmac(all, values, ownerOf)
   return frozenMap(new Map([...values].map(([id, tenant]) => [id, Object.freeze({ id, ...tenant })])))
+}
+
+/**
+ * Refuses a client secret that signs ID tokens and something else too. A provider knows the secret: it could sign
+ * tokens of the gateway, or ID tokens of another provider.
+ *
+ * @param ownerOf the secrets of tokens in hexadecimal digits
+ */
+function reportSharedHmac(
+  all: Section,
+  values: ReturnType<typeof tenants.read>,
+  ownerOf: ReadonlyMap<string, string>,
+): void {
+  const clients = new Map<string, { readonly tenant: string; readonly client: string }>()
+  for (const [tenant, { oidc: provider }] of values) {
+    if (provider === null || provider.idTokenSigningAlg === null || provider.clientSecret === null) continue
+    const hex = Buffer.from(provider.clientSecret).toString('hex')
+    const client = JSON.stringify([provider.issuer, provider.clientId])
+    const [owner, other] = [ownerOf.get(hex), clients.get(hex)]
+    clients.set(hex, other ?? { tenant, client })
+    const use =
+      owner !== undefined
+        ? `a secret of the tokens of tenant ${owner}`
+        : other !== undefined && other.client !== client
+          ? `the client_secret of tenant ${other.tenant} at another provider`
+          : null
+    if (use !== null)
+      all
+        .section(tenant)
+        .section('oidc')
+        .fault(
+          'client_secret',
+          `client_secret: signs ID tokens with HS256, and is also ${use}: have the provider issue another one`,
+        )
+  }
 }
 
 /** Refuses a secret of two tenants: a tenant that signs its own tokens could sign tokens of the other. */

@@ -1,14 +1,8 @@
 /** The keys of `identity`: the first one signs, and the public halves of all of them are published. */
 
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  type KeyObject,
-  sign,
-  type SignKeyObjectInput,
-} from 'node:crypto'
+import { createPrivateKey, sign, type SignKeyObjectInput } from 'node:crypto'
 import type { IdentityAlgorithm, IdentityConfig } from '../config/config.ts'
+import { publicJwk } from '../model/public-jwk.ts'
 
 export class SigningKeys {
   /** The public keys (RFC 7517, section 5), as JSON. */
@@ -17,10 +11,10 @@ export class SigningKeys {
   readonly #hash: 'sha256' | null
   readonly #header: { readonly alg: IdentityAlgorithm; readonly kid: string | undefined }
 
-  /** @throws Error if a key is not for the algorithm, or there is none */
+  /** @throws Error if there is no key */
   constructor({ algorithm, keys: pems }: Pick<IdentityConfig, 'algorithm' | 'keys'>) {
     const keys = pems.map((pem) => createPrivateKey(pem))
-    const jwks = keys.map((key) => publicJwk(createPublicKey(key), algorithm))
+    const jwks = keys.map((key) => ({ ...publicJwk(key), alg: algorithm, use: 'sig' }))
     const [key] = keys
     if (key === undefined) throw new Error('identity has no key')
     this.keySet = JSON.stringify({ keys: jwks })
@@ -46,21 +40,4 @@ export class SigningKeys {
     const signature = sign(this.#hash, Buffer.from(text, 'latin1'), this.#key)
     return `${text}.${signature.toString('base64url')}`
   }
-}
-
-/** The public half of a key (RFC 7517). */
-function publicJwk(key: KeyObject, algorithm: IdentityAlgorithm) {
-  const { crv, x, y } = key.export({ format: 'jwk' })
-  if (crv === undefined || x === undefined) throw new Error(`the key is not one for ${algorithm}`)
-  const members = y === undefined ? { crv, kty: 'OKP', x } : { crv, kty: 'EC', x, y }
-  return { ...members, kid: thumbprint(members), alg: algorithm, use: 'sig' }
-}
-
-/**
- * RFC 7638, section 3.
- *
- * @param members the required ones, in the order of their names
- */
-function thumbprint(members: object): string {
-  return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
 }

@@ -42,6 +42,11 @@ const upstream = (tls: string) =>
     /upstreams:.*/,
     `upstreams: { main: { targets: ['https://127.0.0.1:9001'], tls: { ${tls} } } }`,
   )
+const provider = (more: string) =>
+  BASE.replace(
+    ' } } }\n',
+    ` }, oidc: { issuer: 'https://login.example', client_id: a, redirect_uri: 'https://gw.example/auth/oidc/callback', ${more} } } }\n`,
+  )
 const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector:4318' }
 
 /** @param path the folder of the files: where a path is not relative to the configuration */
@@ -52,6 +57,16 @@ const places = (path: string): readonly Place[] => [
   { key: 'upstreams.tls.ca', text: upstream('ca: ca.pem'), names: ['ca.pem'] },
   { key: 'upstreams.tls.cert', text: upstream('cert: own.pem, key: own.key'), names: ['own.pem'] },
   { key: 'upstreams.tls.key', text: upstream('cert: own.pem, key: own.key'), names: ['own.key'] },
+  {
+    key: 'tenants.oidc.client_key',
+    text: provider('client_key: sign.pem'),
+    names: ['sign.pem'],
+  },
+  {
+    key: 'tenants.oidc.decryption_keys',
+    text: provider('decryption_keys: [sign.pem]'),
+    names: ['sign.pem'],
+  },
   {
     key: 'identity.keys',
     text: `${BASE}identity: { issuer: gate, keys: [sign.pem] }\n`,

@@ -17,8 +17,8 @@ const INSTEAD: Readonly<Record<string, unknown>> = {
   targets: ['https://127.0.0.1:9001'],
   redirect_uri: 'https://gateway.example.com/_seatgate/auth/oidc/callback',
 }
-/** Another name of `api.hosts`. */
-const LEFT_OUT = 'api_hosts'
+/** Another name of `api.hosts`, and what the `client_key` takes the place of. */
+const LEFT_OUT = ['api_hosts', 'client_secret', 'id_token_signing_alg']
 
 function exampleOf(name: string, schema: JsonSchema): unknown {
   if (name in INSTEAD) return INSTEAD[name]
@@ -32,7 +32,7 @@ function exampleOf(name: string, schema: JsonSchema): unknown {
 }
 
 function examplesOf({ properties = {} }: JsonSchema): Record<string, unknown> {
-  const shown = Object.entries(properties).filter(([name]) => name !== LEFT_OUT)
+  const shown = Object.entries(properties).filter(([name]) => !LEFT_OUT.includes(name))
   return Object.fromEntries(shown.map(([name, own]) => [name, exampleOf(name, own)]))
 }
 
@@ -48,7 +48,8 @@ t.test('all of them together', async (t) => {
   for (const [from, to] of Object.entries(certificates))
     cpSync(join(root, 'test/support/servers/tls', from), join(folder, 'tls', to))
   mkdirSync(join(folder, 'keys'))
-  writeFileSync(join(folder, 'keys', '2026.pem'), newKey())
+  for (const name of ['2026', 'acme-client', 'acme-id-tokens'])
+    writeFileSync(join(folder, 'keys', `${name}.pem`), newKey())
   const { code, err } = await seatgateHere(folder, ['check'], variablesOf(text))
   t.equal(code, 0, err)
 })

@@ -35,6 +35,8 @@ export interface ProviderOptions {
   /** Metadata more of each client, and features more of the provider, as `oidc-provider` names them. */
   readonly client?: Readonly<Record<string, unknown>>
   readonly features?: Readonly<Record<string, unknown>>
+  /** Algorithms of ID tokens; left out: {@link ALGORITHMS}. */
+  readonly idTokenAlgorithms?: readonly string[]
   /** Of the issuer; left out: 127.0.0.1, where it listens. */
   readonly loopback?: string
   /** Of the issuer, https: its clients get there by a proxy and a server of TLS alone. */
@@ -60,6 +62,9 @@ export const PROVIDER_SETTINGS = {
 
 /** What a tenant's `oidc` is in all cases. */
 export const OIDC_DEFAULTS = {
+  clientKey: null,
+  decryptionKeys: [],
+  idTokenSigningAlg: null,
   seatsClaim: 'memberOf',
   allowInsecure: true,
   endpointHosts: [],
@@ -144,7 +149,7 @@ export class TestProvider {
         return fetch(url, init)
       },
       cookies: { keys: ['cookies of a test'] },
-      enabledJWA: { idTokenSigningAlgValues: ALGORITHMS },
+      enabledJWA: { idTokenSigningAlgValues: this.#options.idTokenAlgorithms ?? ALGORITHMS },
       // The default store keeps 1,000 entries, and is lost with a change of the keys.
       adapter: (model: string) => new Adapter(model, this.#storage),
       renderError: (context: { body: string; type: string }, out: { error: string }) => {

@@ -11,8 +11,11 @@ import { sanitizeName } from './log-text.ts'
 import { discover, type DiscoveryHttp } from './provider.ts'
 
 export interface ProviderInspection {
-  /** Keys that verify tokens of an algorithm that the provider advertises and the gateway accepts. */
-  readonly keys: number
+  /**
+   * Keys that verify tokens of an algorithm that the provider advertises and the gateway accepts; null: the
+   * client secret verifies them.
+   */
+  readonly keys: number | null
   /** Milliseconds that the provider's clock is ahead; null: it sends no time. */
   readonly clockAhead: number | null
 }
@@ -39,17 +42,21 @@ export function inspectIssuer(config: IssuerConfig, limits: HttpLimits = {}): Pr
   }))
 }
 
-/** @param find the address of the keys, and the algorithms that the gateway accepts of them */
+/**
+ * @param find the address of the keys, null if the client secret verifies tokens, and the algorithms that the
+ *   gateway accepts of them
+ */
 async function inspect(
   http: ProviderHttp,
   issuer: string,
-  find: (document: DiscoveryHttp) => Promise<{ jwksUri: string; algorithms: readonly string[] }>,
+  find: (document: DiscoveryHttp) => Promise<{ jwksUri: string | null; algorithms: readonly string[] }>,
 ): Promise<ProviderInspection> {
   const { document, seen } = observed(http)
   try {
     const { jwksUri, algorithms } = await find(document).catch(async (cause: unknown) => {
       throw (seen.last === null ? null : await faultOf(seen.last, issuer)) ?? cause
     })
+    if (jwksUri === null) return { keys: null, clockAhead: seen.clockAhead }
     const set = await readKeys(jwksUri, document.fetch)
     const usable = await Promise.all(set.jwks().keys.map((key) => isUsable(key, algorithms)))
     const keys = usable.filter(Boolean).length

@@ -12,6 +12,7 @@ import { KeySet } from './jwks.ts'
 import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 import type { OidcConfig } from '../../config/config.ts'
 import type { OidcTenant } from '../ports.ts'
+import type { SignerKeys } from '../tokens/compact-jws.ts'
 import { ProviderError, translateError } from './provider-errors.ts'
 
 /** Allowed clock difference in seconds, for all checks of provider tokens. */
@@ -28,7 +29,7 @@ type Discovered = Awaited<ReturnType<typeof discover>>
 
 export class Provider {
   readonly tenant: OidcTenant
-  readonly keys: KeySet
+  readonly keys: SignerKeys
   readonly #http: ProviderHttp
   readonly #discovered: StaleWhileRevalidate<Discovered>
 
@@ -37,8 +38,13 @@ export class Provider {
     this.tenant = tenant
     this.#http = new ProviderHttp(tenant.oidc, limits)
     this.#discovered = new StaleWhileRevalidate(() => discover(tenant.oidc, this.#http), TIMES, clock)
-    const uri = async () => (await this.discovered()).jwksUri
-    const newUri = async () => (await this.#discovered.revalidate()).jwksUri
+    const { idTokenSigningAlg, clientSecret } = tenant.oidc
+    if (idTokenSigningAlg !== null && clientSecret !== null) {
+      this.keys = hmacKeys(clientSecret)
+      return
+    }
+    const uri = async () => (await this.discovered()).jwksUri ?? ''
+    const newUri = async () => (await this.#discovered.revalidate()).jwksUri ?? ''
     this.keys = new KeySet({ uri, newUri, fetch: this.#http.fetch, clock })
   }
 
@@ -57,11 +63,17 @@ export class Provider {
   }
 }
 
+/** The secret as the only key of ID tokens (OpenID Connect Core 1.0, section 10.1). */
+function hmacKeys(secret: string): SignerKeys {
+  const key = Buffer.from(secret)
+  return { with: (_source, use) => use(key) }
+}
+
 export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
   const metadata = await readMetadata(oidc, oidc.clientId, http)
-  checkEndpoints(metadata, http)
+  checkEndpoints(metadata, oidc, http)
   const clientAuth = chosenAuth(oidc, metadata.token_endpoint_auth_methods_supported)
-  const authenticate = authentication(clientAuth, oidc.clientSecret ?? '')
+  const authenticate = authentication(clientAuth, oidc, metadata)
   /** A configuration whose fetch is wrapped. */
   const configured = (wrap: (fetch: client.CustomFetch) => client.CustomFetch) => {
     const configuration = new client.Configuration(metadata, oidc.clientId, {}, authenticate)
@@ -73,13 +85,17 @@ export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
     configuration: configured((same) => same),
     configured,
     clientAuth,
-    /** The algorithms of token signatures that are both advertised and accepted. */
-    algorithms: acceptedAlgorithms(metadata.id_token_signing_alg_values_supported),
+    /** The algorithms of token signatures that are both advertised and accepted, or the configured one. */
+    algorithms:
+      oidc.idTokenSigningAlg === null
+        ? acceptedAlgorithms(metadata.id_token_signing_alg_values_supported)
+        : [oidc.idTokenSigningAlg],
     /** RFC 9207, section 3: every authorization response carries `iss`. */
     sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
     /** The requirement for every client that the gateway does not meet; '': none. */
     requires: requirementOf(metadata),
-    jwksUri: metadata.jwks_uri ?? '',
+    /** Null: the client secret verifies ID tokens. */
+    jwksUri: oidc.idTokenSigningAlg === null ? (metadata.jwks_uri ?? '') : null,
     /** RFC 9449, section 5.1: clients may have to bind their tokens to a key. */
     hasDpop: metadata.dpop_signing_alg_values_supported !== undefined,
     hasUserinfo: metadata.userinfo_endpoint !== undefined,
@@ -137,8 +153,13 @@ function withoutNull(metadata: client.ServerMetadata): client.ServerMetadata {
 }
 
 /** Checks the endpoints that sign-in uses; two of them are optional. */
-function checkEndpoints(metadata: client.ServerMetadata, http: DiscoveryHttp): void {
-  const required = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
+function checkEndpoints(
+  metadata: client.ServerMetadata,
+  { idTokenSigningAlg }: OidcConfig,
+  http: DiscoveryHttp,
+): void {
+  const keys = idTokenSigningAlg === null ? (['jwks_uri'] as const) : []
+  const required = ['authorization_endpoint', 'token_endpoint', ...keys] as const
   const optional = ['userinfo_endpoint', 'end_session_endpoint'] as const
   for (const name of required) checkedEndpoint(metadata, name, http)
   for (const name of optional) if (metadata[name] !== undefined) checkedEndpoint(metadata, name, http)

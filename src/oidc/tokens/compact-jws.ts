@@ -8,7 +8,7 @@ import { compactVerify, decodeProtectedHeader, errors, type LocalJWKSet } from '
 import { decodeBase64url, decodeJsonObject } from '../../lib/base64url.ts'
 import { Refusal } from '../../model/errors.ts'
 import { codeOf, ProviderError } from '../provider/provider-errors.ts'
-import type { KeySet, TokenSource } from '../provider/jwks.ts'
+import type { TokenSource } from '../provider/jwks.ts'
 
 /** Characters; enough for hundreds of groups. */
 export const MAX_TOKEN = 64 * 1024
@@ -69,7 +69,13 @@ const badSignature = invalidToken('The signature of the token is not valid.')
 export interface Signer {
   /** Accepted algorithms. Rejects with ProviderError if they are not known. */
   algorithms(): Promise<readonly string[]>
-  readonly keys: Pick<KeySet, 'with'>
+  readonly keys: SignerKeys
+}
+
+/** The public keys of a signer, or the secret of one who signs by HMAC. */
+export interface SignerKeys {
+  /** As of `KeySet`. */
+  with<T>(source: TokenSource, use: (keys: LocalJWKSet | Uint8Array) => Promise<T>): Promise<T>
 }
 
 /**
@@ -104,7 +110,7 @@ const MAX_SAME_NAME = 4
  * RFC 7517, section 4.5, lets keys share a `kid`: each is tried then. A token without one must not need a
  * choice.
  */
-async function verify({ text, algorithm }: CompactJws, keys: LocalJWKSet): Promise<void> {
+async function verify({ text, algorithm }: CompactJws, keys: LocalJWKSet | Uint8Array): Promise<void> {
   const options = { algorithms: [algorithm] }
   try {
     await compactVerify(text, keys, options)

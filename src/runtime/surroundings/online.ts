@@ -120,7 +120,8 @@ function ofIssuer<C extends { readonly issuer: string }>(
       return warning('clock_differs', source, clockFinding(issuer, clockAhead))
     const proxy = proxyFor(new URL(issuer), limits.proxies)
     const by = proxy === null ? '' : `, by ${proxyText(proxy)}`
-    return ok(source, `${issuer}, ${keys} usable ${keys === 1 ? 'key' : 'keys'}${by}`)
+    const signed = keys === null ? 'HS256' : `${keys} usable ${keys === 1 ? 'key' : 'keys'}`
+    return ok(source, `${issuer}, ${signed}${by}`)
   }
   return [orFault('provider_unavailable', source, examine, (cause) => providerFinding(issuer, source, cause))]
 }
