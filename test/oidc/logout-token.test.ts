@@ -193,7 +193,7 @@ attack(
 )
 attack('crit', () => logoutToken({}, { crit: ['exp'], exp: 1 }).catch(() => 'a.b.c'), /canonical form/)
 attack('no token at all', () => 'x', /canonical form/)
-attack('an encrypted token (five parts)', () => 'a.b.c.d.e', /canonical form/)
+attack('an encrypted token (five parts)', () => 'a.b.c.d.e', /encrypted, and not for a key/)
 attack('padded base64', async () => `${await logoutToken()}=`, /canonical form/)
 attack('a token of 9 KiB', () => logoutToken({ more: 'x'.repeat(9 * 1024) }), /canonical form/)
 attack('an unknown tenant', () => logoutToken(), /not for a provider and client/, `${URI}/unknown`)

@@ -38,7 +38,10 @@ t.test('encrypted ID tokens', async (t) => {
   const { page, reason } = await signInAt(t, { features: { encryption: { enabled: true } }, client })
   t.equal(page.status, 401)
   t.match(page.body, 'The ID token is encrypted')
-  t.match(reason, 'The ID token is encrypted, and the gateway has no key for it: have the provider only sign')
+  t.match(
+    reason,
+    'The ID token is encrypted, and the tenant has no decryption_keys: add them, or have the provider only',
+  )
 })
 
 t.test('encrypted userinfo, and signed one', async (t) => {
@@ -47,7 +50,7 @@ t.test('encrypted userinfo, and signed one', async (t) => {
   const client = { ...signed, userinfo_encrypted_response_alg: 'RSA-OAEP' }
   const { page, reason, world } = await signInAt(t, { claimsInIdToken: false, features, client })
   t.equal(page.status, 503)
-  t.match(reason, 'userinfo is encrypted, and the gateway has no key for it')
+  t.match(reason, 'userinfo is encrypted, which the gateway does not read')
   t.match(world.events('sign_in_failed').at(-1), { level: 'warn', user: 'alice' })
   const other = await signInAt(t, { claimsInIdToken: false, features, client: signed })
   t.equal(other.page.status, 303)

@@ -13,6 +13,7 @@ import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 import type { OidcConfig } from '../../config/config.ts'
 import type { OidcTenant } from '../ports.ts'
 import type { SignerKeys } from '../tokens/compact-jws.ts'
+import { DecryptionKeys } from '../tokens/encrypted-token.ts'
 import { ProviderError, translateError } from './provider-errors.ts'
 
 /** Allowed clock difference in seconds, for all checks of provider tokens. */
@@ -30,12 +31,14 @@ type Discovered = Awaited<ReturnType<typeof discover>>
 export class Provider {
   readonly tenant: OidcTenant
   readonly keys: SignerKeys
+  readonly decryptionKeys: DecryptionKeys
   readonly #http: ProviderHttp
   readonly #discovered: StaleWhileRevalidate<Discovered>
 
   /** @param clock monotonic ms */
   constructor(tenant: OidcTenant, limits: HttpLimits = {}, clock: () => number = () => performance.now()) {
     this.tenant = tenant
+    this.decryptionKeys = new DecryptionKeys(tenant.oidc.decryptionKeys)
     this.#http = new ProviderHttp(tenant.oidc, limits)
     this.#discovered = new StaleWhileRevalidate(() => discover(tenant.oidc, this.#http), TIMES, clock)
     const { idTokenSigningAlg, clientSecret } = tenant.oidc

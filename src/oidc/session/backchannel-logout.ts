@@ -14,6 +14,7 @@ import type { Reply } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import { sanitizeName } from '../provider/log-text.ts'
 import { audiencesOf, type CompactJws } from '../tokens/compact-jws.ts'
+import { isEncrypted } from '../tokens/encrypted-token.ts'
 import { type LogoutToken, readLogoutToken, verifyLogoutToken } from '../tokens/logout-token.ts'
 import { endByProvider, type ProviderLogout, providerSessionDigest, tokenDigest } from './provider-logout.ts'
 
@@ -27,6 +28,8 @@ const notForm = invalid('The body must be application/x-www-form-urlencoded, in 
 const noToken = invalid('The body must have logout_token once.')
 /** The same for an unknown tenant, so that it does not reveal which tenants exist. */
 const otherProvider = invalid('The logout token is not for a provider and client of this address.')
+/** The same for an unknown tenant, as above. */
+const encrypted = invalid('The logout token is encrypted, and not for a key of this address.')
 const ambiguous = invalid('The logout token is for several clients of this gateway.')
 const used = invalid('The logout token was already used.')
 
@@ -49,7 +52,8 @@ export async function backchannelLogout(context: Context, request: PublicRequest
 
 async function logOut(context: Context, request: PublicRequest): Promise<Refusal | null> {
   const text = tokenIn(request)
-  const jws = text instanceof Refusal ? text : readLogoutToken(text)
+  const signed = text instanceof Refusal ? text : await signedToken(context, request, text)
+  const jws = signed instanceof Refusal ? signed : readLogoutToken(signed)
   if (jws instanceof Refusal) return jws
   const tenants = tenantsOf(context, request, jws)
   if (tenants instanceof Refusal) return tenants
@@ -68,6 +72,29 @@ function tokenIn({ rawHeaders, body }: PublicRequest): string | Refusal {
   if (body === null || body.length > MAX_BODY || !isForm(rawHeaders) || !isUtf8(body)) return notForm
   const [token, ...others] = new URLSearchParams(Buffer.from(body).toString()).getAll('logout_token')
   return token === undefined || token === '' || others.length > 0 ? noToken : token
+}
+
+/**
+ * The signed token inside an encrypted one (section 2.4), by the keys of the tenant of the address, or of the
+ * only tenant with such keys: anyone can send a token, and each key costs a decryption.
+ */
+async function signedToken(
+  { providers }: Context,
+  { path }: PublicRequest,
+  text: string,
+): Promise<string | Refusal> {
+  if (!isEncrypted(text)) return text
+  const addressed = tenantIn(path)
+  const [provider, ...others] = [...providers.values()].filter(
+    ({ tenant, decryptionKeys }) => !decryptionKeys.isEmpty && (addressed ?? tenant.id) === tenant.id,
+  )
+  const signed = others.length > 0 ? null : await provider?.decryptionKeys.decrypt(text)
+  return typeof signed === 'string' ? signed : encrypted
+}
+
+/** The tenant of the address; null: the address has none. */
+function tenantIn(path: string): string | null {
+  return path === BACKCHANNEL_LOGOUT ? null : path.slice(BACKCHANNEL_LOGOUT.length + 1)
 }
 
 /**
@@ -91,7 +118,7 @@ function tenantsOf({ providers }: Context, { path }: PublicRequest, { claims }: 
   const matching = [...providers.values()].filter(
     ({ tenant: { oidc } }) => oidc.issuer === claims.iss && audiences.includes(oidc.clientId),
   )
-  const addressedTenant = path === BACKCHANNEL_LOGOUT ? null : path.slice(BACKCHANNEL_LOGOUT.length + 1)
+  const addressedTenant = tenantIn(path)
   const addressed =
     addressedTenant === null ? matching : matching.filter(({ tenant }) => tenant.id === addressedTenant)
   const [clientId, ...others] = new Set(addressed.map(({ tenant }) => tenant.oidc.clientId))

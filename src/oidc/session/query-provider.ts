@@ -71,7 +71,7 @@ async function query(
     const checks = { now: context.now(), nonce: grant.nonce, nonceOptional: true, sub: session.user }
     const user = await readUser(provider, tokens, checks, context.log)
     if (user instanceof Refusal) return { refusal: sessionEnded(session), reason: user.detail }
-    const idToken = tokens.idToken ?? grant.idToken
+    const idToken = user.idToken ?? grant.idToken
     if (!user.namesSeats && session.hashPerm.length > 0)
       context.log.warn(
         { event: 'seats_claim_missing', tenant: tenant.id },

@@ -122,12 +122,12 @@ async function signIn(
   if (await context.isBlocked(id, user.identity.sub)) return refuseBlocked(context, id, user.identity.sub)
   // Taken before the Seats are looked up: a name given up after that also loses this sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
-  const { identity, providerSid } = user
+  const { identity, idToken, providerSid } = user
   const session = newSessionId()
   const own = about(context, { user: identity.sub, session })
   const seats = await mapSeats(own, id, user.names)
   await context.seats.recordSignIn(id, { ...identity, at: context.now() }, seats.ids)
-  const { refreshToken, idToken } = tokens
+  const { refreshToken } = tokens
   own.log.info({ event: 'signed_in', tenant: id, seats: seats.ids.length }, 'signed in')
   return {
     identity,

@@ -16,6 +16,7 @@ import {
   invalidToken,
   readCompact,
 } from './compact-jws.ts'
+import { isEncrypted } from './encrypted-token.ts'
 import type { TokenSource } from '../provider/jwks.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
@@ -35,7 +36,7 @@ export interface IdTokenChecks {
 
 const malformed = invalidToken('The ID token is not a signed JWT in canonical form.')
 const encrypted = invalidToken(
-  'The ID token is encrypted, and the gateway has no key for it: have the provider only sign ID tokens of this client.',
+  'The ID token is encrypted, and the tenant has no decryption_keys: add them, or have the provider only sign ID tokens of this client.',
 )
 const notIdToken = invalidToken('The token is not an ID token.')
 const otherAudience = invalidToken('The ID token is for another client.')
@@ -51,11 +52,15 @@ const otherAccessToken = invalidToken('The ID token belongs to another access to
 const noSub = invalidToken('The ID token has no valid sub.')
 const otherSub = invalidToken('The ID token has a different sub.')
 
-/** Rejects with ProviderError when the provider's keys are unavailable. */
+/**
+ * The claims, and the text of the signed token, which was decrypted if necessary. Rejects with ProviderError
+ * when the provider's keys are unavailable.
+ */
 export async function verifyIdToken(text: string, provider: Provider, checks: IdTokenChecks) {
-  const jws = readCompact(text)
-  // A compact JWE has five parts (RFC 7516, section 7.1).
-  if (jws === null) return text.split('.', 6).length === 5 ? encrypted : malformed
+  const signed = isEncrypted(text) ? await decrypted(text, provider) : text
+  if (signed instanceof Refusal) return signed
+  const jws = readCompact(signed)
+  if (jws === null) return malformed
   if (jws.type !== null && jws.type !== 'jwt') return notIdToken
   const forged = await checkSignature(jws, provider, checks.source)
   if (forged !== null) return forged
@@ -64,6 +69,10 @@ export async function verifyIdToken(text: string, provider: Provider, checks: Id
   return verified instanceof Refusal
     ? verified.of({ tenant: provider.tenant.id, user: userOf(jws.claims) })
     : verified
+}
+
+function decrypted(text: string, { decryptionKeys }: Provider): Promise<string | Refusal> | Refusal {
+  return decryptionKeys.isEmpty ? encrypted : decryptionKeys.decrypt(text)
 }
 
 function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks) {
@@ -78,7 +87,7 @@ function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks)
   if (!isUserId(claims.sub)) return noSub
   if (!isSubject(claims.sub)) return foreignSub
   if (checks.sub !== null && claims.sub !== checks.sub) return otherSub
-  return { claims, sub: claims.sub }
+  return { claims, sub: claims.sub, text: jws.text }
 }
 
 /**

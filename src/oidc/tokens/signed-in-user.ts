@@ -38,6 +38,11 @@ export interface SignedInUser {
   readonly namesSeats: boolean
   /** The provider's session, the claim `sid` of the ID token; null if it names none. */
   readonly providerSid: string | null
+  /**
+   * The signed ID token, for the `id_token_hint` of a logout: the provider cannot decrypt the one that it has
+   * encrypted (OpenID Connect Core 1.0, section 3.1.2.1). Null: the response has none.
+   */
+  readonly idToken: string | null
 }
 
 type UserChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' | 'sub'>
@@ -95,6 +100,7 @@ export async function readUser(
     names: seats.names ?? [],
     namesSeats: seats.names !== null,
     providerSid: isOpaqueId(claims.sid) ? claims.sid : null,
+    idToken: token.text,
   }
 }
 
@@ -103,13 +109,13 @@ async function verifiedToken(
   provider: Provider,
   { idToken, accessToken }: ProviderTokens,
   checks: UserChecks,
-): Promise<{ sub: string; claims: Claims } | Refusal> {
+): Promise<{ sub: string; claims: Claims; text: string | null } | Refusal> {
   if (idToken !== null)
     return verifyIdToken(idToken, provider, { ...checks, source: 'provider', accessToken })
   if (checks.sub === null) return noIdToken
   if (!isSubject(checks.sub)) return foreignSub
   if (!(await provider.discovered()).hasUserinfo) return noIdentity
-  return { sub: checks.sub, claims: NO_CLAIMS }
+  return { sub: checks.sub, claims: NO_CLAIMS, text: null }
 }
 
 /**
@@ -150,7 +156,7 @@ async function readable(response: Response): Promise<Response> {
   if (type.trim().toLowerCase() === 'application/jwt') {
     if (text.split('.', 6).length !== 5) return same
     throw new ProviderError(
-      'userinfo is encrypted, and the gateway has no key for it: have the provider send it to this client without encryption',
+      'userinfo is encrypted, which the gateway does not read: have the provider send it to this client without encryption',
     )
   }
   const body = parseJson(text)
