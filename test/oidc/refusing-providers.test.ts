@@ -63,33 +63,103 @@ t.test('tokens bound to a key by DPoP', async (t) => {
   t.match(reason, /^the code: the provider responded with invalid_grant .* turn off DPoP for this client\)$/)
 })
 
-t.test('pushed requests and signed requests', async (t) => {
+t.test('pushed requests and signed requests that are required of this client alone', async (t) => {
   const pushed = { pushedAuthorizationRequests: { enabled: true } }
-  const all = { pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: true } }
-  for (const [options, what] of [
+  for (const [options, advice] of [
     [
       { features: pushed, client: { require_pushed_authorization_requests: true } },
-      'pushed authorization requests',
+      '(the gateway pushes authorization requests only where the discovery document requires them of every client: ',
     ],
-    [{ features: all }, 'pushed authorization requests'],
     [
       { features: { requestObjects: { enabled: true } }, client: { require_signed_request_object: true } },
-      'signed request objects',
+      '(the gateway sends no signed request objects: do not require them of this client)',
     ],
   ] as const) {
     const { page, reason, world, config } = await signInAt(t, options)
     t.equal(page.status, 401)
     t.match(page.body, 'The identity provider refused the request of this gateway.')
     t.notMatch(page.body, 'cancelled')
-    t.match(reason, `(the gateway sends no ${what}: do not require them of this client)`)
+    t.match(reason, advice)
     t.match(world.events('sign_in_failed').at(-1), { level: 'warn' })
-    if (!('client' in options))
-      await t.rejects(
-        oidcOf(config),
-        new ProviderError(`the provider requires ${what} of every client, which the gateway does not send`),
-      )
-    else t.ok((await oidcOf(config)).keys, 'the document does not say what a client must do')
+    t.ok((await oidcOf(config)).keys, 'the document does not say what a client must do')
   }
+})
+
+t.test('what the discovery document requires that the gateway does not do', async (t) => {
+  const { provider, world } = await hostile(t)
+  const refusing = async (metadata: Claims, more: Partial<OidcConfig> = {}) => {
+    provider.metadata = metadata
+    const config = { ...world.acme.config(), issuer: provider.issuer, clientSecret: null, clientAuth: null }
+    return oidcOf({ ...config, ...more }).then(
+      ({ keys }) => keys,
+      (cause: unknown) => (cause instanceof ProviderError ? cause.message : cause),
+    )
+  }
+  t.equal(await refusing({}), 1)
+  const fault = (text: string, member: string) => `${text} (${member})`
+  for (const [metadata, message, more] of [
+    [
+      { require_signed_request_object: true },
+      fault(
+        'it requires signed request objects of every client, which the gateway does not send',
+        'require_signed_request_object',
+      ),
+    ],
+    [
+      { response_types_supported: ['id_token', 'code id_token'] },
+      fault(
+        'it offers authorization responses of other types alone, and the gateway uses code',
+        'response_types_supported: id_token, code id_token',
+      ),
+    ],
+    [
+      { response_modes_supported: ['form_post'] },
+      fault(
+        'it offers other modes of the authorization response alone, and the gateway uses query',
+        'response_modes_supported: form_post',
+      ),
+    ],
+    [
+      { grant_types_supported: [] },
+      fault(
+        'it offers other grants alone, and the gateway uses authorization_code',
+        'grant_types_supported: none',
+      ),
+    ],
+    [
+      { code_challenge_methods_supported: ['plain'] },
+      fault(
+        'it offers other methods of PKCE alone, and the gateway uses S256',
+        'code_challenge_methods_supported: plain',
+      ),
+    ],
+    [
+      { id_token_signing_alg_values_supported: ['HS256', 'none'] },
+      fault(
+        'it signs ID tokens by no algorithm that the gateway accepts: set id_token_signing_alg: HS256',
+        'id_token_signing_alg_values_supported: HS256, none',
+      ),
+    ],
+    [
+      { id_token_signing_alg_values_supported: ['ES256'] },
+      fault('it does not sign ID tokens by HS256', 'id_token_signing_alg_values_supported: ES256'),
+      { idTokenSigningAlg: 'HS256', clientSecret: 'x'.repeat(32) },
+    ],
+    [
+      { token_endpoint_auth_methods_supported: ['tls_client_auth'] },
+      'the provider supports neither client_secret_basic nor client_secret_post',
+      { clientSecret: 's' },
+    ],
+    [
+      { require_pushed_authorization_requests: true },
+      "the provider's pushed_authorization_request_endpoint is missing or not a string",
+    ],
+    [
+      { require_signed_request_object: true, grant_types_supported: ['implicit'], token_endpoint: undefined },
+      "it requires signed request objects of every client, which the gateway does not send (require_signed_request_object); it offers other grants alone, and the gateway uses authorization_code (grant_types_supported: implicit); the provider's token_endpoint is missing or not a string",
+    ],
+  ] as const)
+    t.equal(await refusing(metadata, more), message)
 })
 
 t.test('who cancels is told so', async (t) => {

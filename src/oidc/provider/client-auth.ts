@@ -88,23 +88,16 @@ export function scopeAdvice({ scopes }: OidcConfig): string {
   return `(set scopes without offline_access: [${others.join(', ')}])`
 }
 
-/** Members of the discovery document: RFC 9126, section 5; RFC 9101, section 10.5. */
-const REQUIREMENTS: Readonly<Record<string, readonly [words: RegExp, name: string]>> = {
-  require_pushed_authorization_requests: [/pushed|\bPAR\b/i, 'pushed authorization requests'],
-  require_signed_request_object: [/request object|\bJAR\b/i, 'signed request objects'],
-}
-
-/** The requirement for every client that the gateway does not meet; '': none. */
-export function requirementOf(metadata: Readonly<Record<string, unknown>>): string {
-  return Object.entries(REQUIREMENTS).find(([member]) => metadata[member] === true)?.[1][1] ?? ''
-}
+const PUSH_ADVICE =
+  '(the gateway pushes authorization requests only where the discovery document requires them of every client: require them there, or not of this client)'
+const OBJECT_ADVICE = '(the gateway sends no signed request objects: do not require them of this client)'
 
 /**
  * The advice for the log after an error that the user cannot correct.
  *
- * @param requires as of `requirementOf`
+ * @param requiresObject whether the discovery document requires signed request objects
  */
-export function requestAdvice(description: string, requires: string): string {
-  const requirement = Object.values(REQUIREMENTS).find(([words]) => words.test(description))?.[1] ?? requires
-  return requirement === '' ? '' : `(the gateway sends no ${requirement}: do not require them of this client)`
+export function requestAdvice(description: string, requiresObject: boolean): string {
+  if (/pushed|\bPAR\b/i.test(description)) return PUSH_ADVICE
+  return requiresObject || /request object|\bJAR\b/i.test(description) ? OBJECT_ADVICE : ''
 }

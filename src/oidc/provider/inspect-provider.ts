@@ -8,7 +8,8 @@ import { ProviderError } from './provider-errors.ts'
 import { type HttpLimits, ProviderHttp } from './http.ts'
 import { readKeys } from './jwks.ts'
 import { sanitizeName } from './log-text.ts'
-import { discover, type DiscoveryHttp } from './provider.ts'
+import { type DiscoveryHttp, readMetadata, readProvider } from './provider.ts'
+import { unmetRequirements } from './requirements.ts'
 
 export interface ProviderInspection {
   /**
@@ -23,12 +24,16 @@ export interface ProviderInspection {
 /** Rejects with ProviderError. */
 export function inspectProvider(oidc: OidcConfig, limits: HttpLimits = {}): Promise<ProviderInspection> {
   const advertised = async (document: DiscoveryHttp) => {
-    const provider = await discover(oidc, document)
-    if (provider.requires !== '')
-      throw new ProviderError(
-        `the provider requires ${provider.requires} of every client, which the gateway does not send`,
-      )
-    return provider
+    const metadata = await readMetadata(oidc, oidc.clientId, document)
+    const unmet = unmetRequirements(metadata, oidc)
+    try {
+      const provider = readProvider(metadata, oidc, document)
+      if (unmet.length === 0) return provider
+    } catch (cause) {
+      if (!(cause instanceof ProviderError) || unmet.length === 0) throw cause
+      unmet.push(cause.message)
+    }
+    throw new ProviderError(unmet.join('; '))
   }
   return inspect(new ProviderHttp(oidc, limits), oidc.issuer, advertised)
 }

@@ -6,9 +6,10 @@
 import { performance } from 'node:perf_hooks'
 import * as client from 'openid-client'
 import { acceptedAlgorithms } from './algorithms.ts'
-import { authentication, chosenAuth, requirementOf } from './client-auth.ts'
+import { authentication, chosenAuth } from './client-auth.ts'
 import { type FetchOptions, type HttpLimits, isAllowedScheme, ProviderHttp } from './http.ts'
 import { KeySet } from './jwks.ts'
+import { requiresObject } from './requirements.ts'
 import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 import type { OidcConfig } from '../../config/config.ts'
 import type { OidcTenant } from '../ports.ts'
@@ -72,8 +73,15 @@ function hmacKeys(secret: string): SignerKeys {
   return { with: (_source, use) => use(key) }
 }
 
-export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
-  const metadata = await readMetadata(oidc, oidc.clientId, http)
+async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
+  return readProvider(await readMetadata(oidc, oidc.clientId, http), oidc, http)
+}
+
+/**
+ * @param metadata the discovery document
+ * @throws ProviderError
+ */
+export function readProvider(metadata: client.ServerMetadata, oidc: OidcConfig, http: DiscoveryHttp) {
   checkEndpoints(metadata, oidc, http)
   const clientAuth = chosenAuth(oidc, metadata.token_endpoint_auth_methods_supported)
   const authenticate = authentication(clientAuth, oidc, metadata)
@@ -95,14 +103,20 @@ export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
         : [oidc.idTokenSigningAlg],
     /** RFC 9207, section 3: every authorization response carries `iss`. */
     sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
-    /** The requirement for every client that the gateway does not meet; '': none. */
-    requires: requirementOf(metadata),
+    /** Authorization requests are sent to the provider first; see `pushed-request.ts`. */
+    requiresPush: requiresPush(metadata),
+    requiresObject: requiresObject(metadata),
     /** Null: the client secret verifies ID tokens. */
     jwksUri: oidc.idTokenSigningAlg === null ? (metadata.jwks_uri ?? '') : null,
     /** RFC 9449, section 5.1: clients may have to bind their tokens to a key. */
     hasDpop: metadata.dpop_signing_alg_values_supported !== undefined,
     hasUserinfo: metadata.userinfo_endpoint !== undefined,
   }
+}
+
+/** RFC 9126, section 5. */
+function requiresPush(metadata: client.ServerMetadata): boolean {
+  return metadata.require_pushed_authorization_requests === true
 }
 
 /**
@@ -155,15 +169,18 @@ function withoutNull(metadata: client.ServerMetadata): client.ServerMetadata {
   return { ...Object.fromEntries(members), issuer: metadata.issuer }
 }
 
-/** Checks the endpoints that sign-in uses; two of them are optional. */
+const PUSH_ENDPOINT = 'pushed_authorization_request_endpoint'
+
+/** Checks the endpoints that sign-in uses; some of them are optional. */
 function checkEndpoints(
   metadata: client.ServerMetadata,
   { idTokenSigningAlg }: OidcConfig,
   http: DiscoveryHttp,
 ): void {
   const keys = idTokenSigningAlg === null ? (['jwks_uri'] as const) : []
-  const required = ['authorization_endpoint', 'token_endpoint', ...keys] as const
-  const optional = ['userinfo_endpoint', 'end_session_endpoint'] as const
+  const push = requiresPush(metadata) ? ([PUSH_ENDPOINT] as const) : []
+  const required = ['authorization_endpoint', 'token_endpoint', ...keys, ...push] as const
+  const optional = ['userinfo_endpoint', 'end_session_endpoint', PUSH_ENDPOINT] as const
   for (const name of required) checkedEndpoint(metadata, name, http)
   for (const name of optional) if (metadata[name] !== undefined) checkedEndpoint(metadata, name, http)
 }

@@ -21,7 +21,7 @@ export interface ProviderTokens {
   readonly refreshToken: string | null
 }
 
-type Grant = 'code' | 'refresh token'
+type Sent = 'code' | 'refresh token' | 'pushed request'
 
 /**
  * @param query of the callback, without duplicate parameters
@@ -49,7 +49,7 @@ export function redeemRefreshToken(provider: Provider, refreshToken: string): Pr
 
 async function redeemGrant(
   provider: Provider,
-  grant: Grant,
+  grant: Exclude<Sent, 'pushed request'>,
   redeem: (configuration: client.Configuration) => Promise<client.TokenEndpointResponse>,
 ): Promise<ProviderTokens> {
   const { configured, clientAuth, hasDpop } = await provider.discovered()
@@ -115,14 +115,14 @@ const REFUSED_CODE = /^invalid_grant$|(?:^|_)code(?:_|$)/
 const RETRYABLE = [408, 429]
 
 /**
- * Interprets an error response (RFC 6749, section 5.2): a fault of the client, of the grant, or of the
- * provider.
+ * Interprets an error response (RFC 6749, section 5.2; RFC 9126, section 2.3): a fault of the client, of the
+ * grant, or of the provider.
  *
- * @param response with a status other than 200
+ * @param response with a status other than that of success
  */
-async function refusalOf(
+export async function refusalOf(
   response: Response,
-  grant: Grant,
+  sent: Sent,
   oidc: OidcConfig,
   { clientAuth, hasDpop }: { readonly clientAuth: ClientAuth; readonly hasDpop: boolean },
 ): Promise<ProviderRefused | ProviderError> {
@@ -131,17 +131,17 @@ async function refusalOf(
   const challenged = status === 401 && response.headers.has('www-authenticate')
   const aboutClient = error === null ? challenged : ABOUT_CLIENT.includes(error)
   const answer = error === null ? String(status) : sanitizeErrorCode(error)
-  const parts = [`the ${grant}: the provider responded with ${answer}`, description]
+  const parts = [`the ${sent}: the provider responded with ${answer}`, description]
   if (aboutClient || (status === 401 && error !== 'invalid_grant')) parts.push(clientAdvice(clientAuth))
   if (error === 'invalid_scope') parts.push(scopeAdvice(oidc))
   // A provider that requires DPoP of the client may say no more than invalid_grant.
-  if (isAboutDpop(error, description) || (hasDpop && error === 'invalid_grant' && grant === 'code'))
+  if (isAboutDpop(error, description) || (hasDpop && error === 'invalid_grant' && sent === 'code'))
     parts.push(BOUND)
   const message = parts.filter((each) => each !== '').join(' ')
   const isFinal = status >= 400 && status < 500 && !RETRYABLE.includes(status)
   const isRefused = isFinal && !aboutClient && !OUTAGES.includes(error ?? '')
   const isRefusedGrant =
-    isRefused && (grant === 'refresh token' || (error !== null && REFUSED_CODE.test(error)))
+    isRefused && (sent === 'refresh token' || (sent === 'code' && error !== null && REFUSED_CODE.test(error)))
   return isRefusedGrant ? new ProviderRefused(message) : new ProviderError(message)
 }
 

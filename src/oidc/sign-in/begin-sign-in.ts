@@ -10,6 +10,7 @@ import { type Context, withProviderErrors } from '../context.ts'
 import type { Reply } from '../ports.ts'
 import { ProviderError } from '../provider/provider-errors.ts'
 import type { Provider } from '../provider/provider.ts'
+import { pushRequest } from '../provider/pushed-request.ts'
 import { type Fields, invalid } from './body.ts'
 import { headerLines } from './browser.ts'
 import { isAtNonCanonicalHost, redirectToCanonicalHost, setCookies } from './canonical-host.ts'
@@ -66,14 +67,14 @@ export function beginSignIn(
   rawHeaders: readonly string[],
 ): Promise<StartedSignIn | Refusal> {
   return withProviderErrors(context, provider, async () => {
-    const { configuration, sendsIssuer } = await provider.discovered()
+    const { configuration, sendsIssuer, requiresPush } = await provider.discovered()
     refuseMixUp(context, provider, sendsIssuer)
     const pending = await newState(context, provider, returnTo, headerLines(rawHeaders, 'cookie'))
     if (pending instanceof Refusal) return pending
     const { state, nonce, verifier, cookies } = pending
     const { redirectUri, scopes } = provider.tenant.oidc
     // OpenID Connect Core 1.0, section 3.1.2.1; with PKCE S256 whether or not the provider advertises it.
-    const url = client.buildAuthorizationUrl(configuration, {
+    const parameters = {
       response_type: 'code',
       redirect_uri: redirectUri,
       scope: scopes.join(' '),
@@ -82,7 +83,10 @@ export function beginSignIn(
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       ...(prompt === null ? {} : { prompt }),
-    })
+    }
+    const url = requiresPush
+      ? await pushRequest(provider, parameters)
+      : client.buildAuthorizationUrl(configuration, parameters)
     return { authorizationUrl: url.href, state, cookies }
   })
 }

@@ -203,7 +203,7 @@ async function checkResponse(
   query: URLSearchParams,
 ): Promise<Refusal | null> {
   const { issuer } = provider.tenant.oidc
-  const { sendsIssuer, requires } = await provider.discovered()
+  const { sendsIssuer, requiresObject } = await provider.discovered()
   const iss = query.get('iss')
   const required = sendsIssuer || context.sharedRedirect.has(provider.tenant.id)
   if (iss === null ? required : iss !== issuer) {
@@ -220,7 +220,7 @@ async function checkResponse(
     return providerRefused(context, provider, {
       error,
       description: query.get('error_description') ?? '',
-      requires,
+      requiresObject,
     })
   const other = OTHER_FLOWS.find((name) => query.has(name))
   if (other !== undefined) return inputInvalid(`/${other}`, 'belongs to a flow that was not requested')
@@ -232,7 +232,11 @@ async function checkResponse(
 function providerRefused(
   { log }: Context,
   { tenant }: Provider,
-  { error, description, requires }: Readonly<Record<'error' | 'description' | 'requires', string>>,
+  {
+    error,
+    description,
+    requiresObject,
+  }: { readonly error: string; readonly description: string; readonly requiresObject: boolean },
 ): Refusal {
   const isRequest = ABOUT_REQUEST.test(error)
   const advice =
@@ -240,7 +244,7 @@ function providerRefused(
       ? scopeAdvice(tenant.oidc)
       : !isRequest
         ? ''
-        : requestAdvice(description, requires)
+        : requestAdvice(description, requiresObject)
   const parts = [sanitizeErrorCode(error), sanitize(description), advice]
   const reason = parts.filter((each) => each !== '').join(' ')
   log[isRequest ? 'warn' : 'info'](
