@@ -1,12 +1,13 @@
 /** Sign-in with each tenant's identity provider: the public interface of this folder. */
 
 import { Refusal } from '../model/errors.ts'
-import { about, type Context, logRefusal, ofRequest, withProviderErrors } from './context.ts'
+import { about, type Context, logRefusal, ofRequest, withFields, withProviderErrors } from './context.ts'
 import { readFields } from './sign-in/body.ts'
 import { callback } from './sign-in/callback.ts'
 import { backchannelLogout } from './session/backchannel-logout.ts'
 import { logout } from './session/logout.ts'
 import { refresh } from './session/refresh.ts'
+import { readCompact } from './tokens/compact-jws.ts'
 import { verifyIdToken } from './tokens/id-token.ts'
 import { mapSeats } from './tokens/seat-mapping.ts'
 import type { HttpLimits } from './provider/http.ts'
@@ -14,7 +15,7 @@ import { providerOf, signInRedirect } from './sign-in/begin-sign-in.ts'
 import { loginEndpoint } from './sign-in/login-endpoint.ts'
 import { type AnswersOf, validateFields } from './sign-in-endpoints.ts'
 import { PendingWork } from './pending-work.ts'
-import type { OidcPorts, OidcTenant, Reply } from './ports.ts'
+import type { OidcLog, OidcPorts, OidcTenant, Reply } from './ports.ts'
 import type { VerifiedToken } from '../model/principal.ts'
 import type { PublicRequest } from '../model/route.ts'
 import { Provider } from './provider/provider.ts'
@@ -23,7 +24,8 @@ import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
 import { otherUserPage } from './sign-in/refusal-page.ts'
 import { pageOf } from './sign-in/return-to.ts'
-import { isOfTenant, otherTenant, readSeatsClaim } from './tokens/id-token-claims.ts'
+import { isLeftOut, isOfTenant, otherTenant, readSeatsClaim } from './tokens/id-token-claims.ts'
+import { logLeftOut } from './tokens/signed-in-user.ts'
 import { ProviderError, providerUnavailable } from './provider/provider-errors.ts'
 
 type OidcLimits = HttpLimits & Pick<Context, 'cookieBytes' | 'prefix'>
@@ -130,7 +132,10 @@ export class Oidc {
     const { now, log } = this.#contextOf(requestId)
     try {
       const verified = await this.#work.track(verifyProviderToken(text, this.#accepting, now()))
-      if (!(verified instanceof TokenOfNoTenant)) return verified
+      if (!(verified instanceof TokenOfNoTenant)) {
+        if (verified !== null && !(verified instanceof Refusal)) this.#warnOfLeftOut(text, verified, log)
+        return verified
+      }
       const fields = { event: 'provider_token_refused', reason: otherTenant.detail }
       log.warn(
         { ...fields, ...(verified.user === null ? {} : { user: verified.user }) },
@@ -143,6 +148,13 @@ export class Oidc {
       log.warn(fields, 'a token could not be verified')
       return providerUnavailable
     }
+  }
+
+  /** Once for each verification, and so not for each request with the token. */
+  #warnOfLeftOut(text: string, { principal: { tenant, user } }: VerifiedToken, log: OidcLog): void {
+    const { seatsClaim } = this.#context.providers.get(tenant)?.tenant.oidc ?? { seatsClaim: null }
+    const claims = readCompact(text)?.claims ?? {}
+    if (seatsClaim !== null && isLeftOut(claims, seatsClaim)) logLeftOut(withFields(log, { user }), tenant)
   }
 
   /** Waits for the requests in flight: after a reload they complete with the old configuration. */
@@ -183,6 +195,7 @@ async function validate(context: Context, request: PublicRequest): Promise<Reply
     const own = about(context, { user: token.sub })
     if (!isOfTenant(oidc, token.claims))
       return logRefusal(own.log, id, otherTenant.of({ tenant: id, user: token.sub }))
+    if (isLeftOut(token.claims, oidc.seatsClaim)) logLeftOut(own.log, id)
     const seats = await mapSeats(own, id, readSeatsClaim(token.claims, oidc.seatsClaim).names ?? [])
     const body: AnswersOf['validate'] = {
       valid: true,

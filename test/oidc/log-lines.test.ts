@@ -23,6 +23,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   logout_incomplete: ['tenant', 'user', 'session'],
   userinfo_unread: ['tenant', 'user'],
   seats_claim_unreadable: ['tenant', 'user'],
+  seats_left_out: ['tenant', 'user'],
   backchannel_logout: ['tenant', 'user', 'sessions'],
   // A token that no provider signed is of no user.
   backchannel_logout_refused: [],
@@ -73,6 +74,7 @@ t.test('every line', async (t) => {
   await signIn({ memberOf: ['Unknown', 'Wider'] })
   await signIn({ memberOf: ['Wide'] })
   await signIn({ memberOf: { no: 'names' } })
+  await signIn({ memberOf: undefined, _claim_names: { memberOf: 'elsewhere' } })
   const used = await handle()
   provider.gives(await provider.sign(provider.claims({ memberOf: undefined })), {})
   const second = String((await refresh(used)).json.refresh_token)

@@ -13,7 +13,7 @@ import {
   sha256,
 } from '../../src/oidc/session/session-credentials.ts'
 import { isAllowedScheme } from '../../src/oidc/provider/http.ts'
-import { identityOf, isDistributed, readSeatsClaim } from '../../src/oidc/tokens/id-token-claims.ts'
+import { identityOf, isLeftOut, readSeatsClaim } from '../../src/oidc/tokens/id-token-claims.ts'
 
 t.test('handles and cookies are parsed, and malformed ones refused', async (t) => {
   const [id, one, two] = [newSessionId(), newSecret(), newSecret()]
@@ -64,8 +64,8 @@ t.test('the Seats claim', async (t) => {
     t.equal(read({ a: {} }, path), null, path)
   for (const value of [7, true, {}, [7], ['a', null], [['a']]])
     t.same(readSeatsClaim({ memberOf: value }, 'memberOf'), { names: [], malformed: true })
-  t.ok(isDistributed({ _claim_names: { groups: 'src1' } }, 'groups'))
-  t.notOk(isDistributed({ _claim_names: { groups: 'src1' } }, 'memberOf'))
+  t.ok(isLeftOut({ _claim_names: { groups: 'src1' } }, 'groups'))
+  t.notOk(isLeftOut({ _claim_names: { groups: 'src1' } }, 'memberOf'))
 })
 
 t.test('identity', async (t) => {

@@ -72,7 +72,7 @@ async function query(
     const user = await readUser(provider, tokens, checks, context.log)
     if (user instanceof Refusal) return { refusal: sessionEnded(session), reason: user.detail }
     const idToken = user.idToken ?? grant.idToken
-    if (!user.namesSeats && session.hashPerm.length > 0)
+    if (!user.namesSeats && !user.areLeftOut && session.hashPerm.length > 0)
       context.log.warn(
         { event: 'seats_claim_missing', tenant: tenant.id },
         `the identity provider sent no claim ${tenant.oidc.seatsClaim}: the session has no Seats now`,

@@ -50,11 +50,17 @@ export function readSeatsClaim(
 }
 
 /**
- * Whether the claim is a distributed claim (OpenID Connect Core 1.0, section 5.6.2), as Entra ID sends for
- * many groups. The gateway does not fetch those.
+ * Whether the provider left out the claim for the number of its values, as Entra ID does with many groups: it
+ * names a source instead (a distributed claim; OpenID Connect Core 1.0, section 5.6.2), or has `hasgroups`. The
+ * gateway never fetches from a source: the token chooses its address.
+ *
+ * @param path as for `claimAt`
  */
-export function isDistributed({ _claim_names: names }: Claims, path: string): boolean {
-  return isJsonObject(names) && Object.hasOwn(names, path)
+export function isLeftOut(claims: Claims, path: string): boolean {
+  const { _claim_names: sources, hasgroups } = claims
+  if ((claimAt(claims, path) ?? null) !== null) return false
+  if (path === 'groups' && (hasgroups === true || hasgroups === 'true')) return true
+  return isJsonObject(sources) && Object.keys(sources).some((name) => `${path}.`.startsWith(`${name}.`))
 }
 
 export const otherTenant = invalidToken('The claims of the identity provider do not match this tenant.')

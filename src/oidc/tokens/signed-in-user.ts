@@ -11,7 +11,7 @@ import {
   type Identity,
   identityOf,
   isOpaqueId,
-  isDistributed,
+  isLeftOut,
   isOfTenant,
   lacksTenant,
   otherTenant,
@@ -36,6 +36,8 @@ export interface SignedInUser {
   readonly names: readonly string[]
   /** False: neither the ID token nor userinfo has the claim that names Seats. */
   readonly namesSeats: boolean
+  /** The provider left out the claim for the number of its values. */
+  readonly areLeftOut: boolean
   /** The provider's session, the claim `sid` of the ID token; null if it names none. */
   readonly providerSid: string | null
   /**
@@ -90,18 +92,30 @@ export async function readUser(
   const more = answer instanceof Error ? NO_CLAIMS : answer
   if (!isOfTenant(tenant.oidc, claims, more)) return otherTenant.of({ tenant: tenant.id, user: sub })
   const seats = first.names === null ? readSeatsClaim(more, path) : first
-  if (seats.malformed || isDistributed(claims, path))
+  const names = seats.names ?? []
+  const areLeftOut = names.length === 0 && [claims, more].some((each) => isLeftOut(each, path))
+  if (areLeftOut) logLeftOut(own, tenant.id)
+  if (seats.malformed)
     own.warn(
       { event: 'seats_claim_unreadable', tenant: tenant.id },
       'the claim that names Seats is not readable',
     )
   return {
     identity: identityOf(sub, claims, more),
-    names: seats.names ?? [],
+    names,
     namesSeats: seats.names !== null,
+    areLeftOut,
     providerSid: isOpaqueId(claims.sid) ? claims.sid : null,
     idToken: token.text,
   }
+}
+
+/** @param log of a line that names the user */
+export function logLeftOut(log: OidcLog, tenant: string): void {
+  log.warn(
+    { event: 'seats_left_out', tenant },
+    'the identity provider left out the groups of a user for their number: the Seats of these groups are missing',
+  )
 }
 
 /** A refresh response may lack an ID token; then userinfo must confirm the same `sub`. */
