@@ -119,6 +119,21 @@ t.test('an instance that does not say what it has cut has two seconds', async (t
   t.equal(clock.timers, 0, 'the list is not read any more')
 })
 
+t.test(
+  'the two seconds begin with the commit, also if the lease of another instance was waited for',
+  async (t) => {
+    const { store, bus, clock, state, revoke } = setUp()
+    store.rows.set('frozen', listed('frozen')).set('you', listed('you'))
+    revoke()
+    await settled()
+    bus.receiver?.acknowledged({ to: 'me', from: 'you', number: 1 })
+    await clock.pass(CUT_WITHIN - 1)
+    t.equal(state.answer, null)
+    await clock.pass(1)
+    t.match(state.answer, [{}, { id: 'frozen', how: 'lease_ended' }, { how: 'acknowledged', cut: null }])
+  },
+)
+
 t.test('an instance that does not know what it has cut is not waited for', async (t) => {
   const { store, state, revoke, said } = setUp()
   store.rows.set('you', listed('you'))
@@ -229,6 +244,25 @@ t.test('read: its beats say for some seconds what it has cut; at once without me
     t.same(cuts(), [])
     await instance.close()
   }
+})
+
+t.test('without messages, a beat in flight is followed by one with the report', async (t) => {
+  const { clock, store, decider, instance } = setUp({ hasBus: false })
+  await instance.start()
+  const { promise, resolve } = Promise.withResolvers<OpenCounts>()
+  decider.cut = promise
+  const { mark } = store.commitOf('revocation', NOTICE)
+  await instance.renew()
+  await clock.pass(10)
+  const release = store.hold()
+  void instance.renew()
+  await settled()
+  resolve(counts(3))
+  await settled()
+  release()
+  await settled()
+  t.same(store.rows.get('me')?.cuts, [{ mark, cut: counts(3) }])
+  await instance.close()
 })
 
 t.test('several deciders: the sum; null if one of them does not know', async (t) => {

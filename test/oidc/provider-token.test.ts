@@ -42,7 +42,8 @@ t.test('accepted tokens', async (t) => {
     await authenticate({
       email: 'alice@acme.example',
       memberOf: ['Viewer', 'Editor'],
-      iat: now,
+      // A revocation voids the tokens of its whole second.
+      iat: now + 0.9,
       exp: now + 600,
     }),
     {

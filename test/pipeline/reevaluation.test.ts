@@ -135,11 +135,11 @@ t.test('an announcement and a reading of one revocation cut once, and count once
   changes.applyAnnouncement(all)
   changes.applyReading(all)
   await pass()
-  add('another', {})
+  const { checks } = state
   changes.applyReading(all)
   await pass()
   t.same(await changes.cutBy(1), { websockets: 0, streams: 1, requests: 0 })
-  t.equal(state.checks > 0, true)
+  t.equal(state.checks, checks, 'what is open is not looked at again')
   t.same(state.decided, [])
 })
 
@@ -250,6 +250,30 @@ t.test('the end of a session, a key or a block is decided at once; a Seat waits'
   changes.applyAnnouncement([change('seat', 'seat')])
   await pass()
   t.same([timers.length, state.decided.length], [0, 0])
+})
+
+t.test('a Seat changes while a decision on it is made: it is decided again', async (t) => {
+  for (const isFirst of [true, false]) {
+    const { changes, state, add, pass } = setUp()
+    const stream = add('stream', {})
+    const { evaluation } = stream
+    const { promise, resolve } = Promise.withResolvers<Refusal | null>()
+    if (isFirst) stream.evaluation = null
+    else {
+      state.next = () => promise
+      changes.applyAnnouncement([change('session', 's1')])
+      await pass()
+    }
+    changes.applyAnnouncement([change('seat', 'unknown yet'), change('session', 'another')])
+    await pass()
+    stream.evaluation = evaluation
+    resolve(null)
+    state.next = () => refusal
+    await pass(1000)
+    changes.applyAnnouncement([change('session', 'another')])
+    await pass()
+    t.equal(stream.cut, 'caller_blocked', `${isFirst}`)
+  }
 })
 
 t.test('a block concerns the keys of its user', async (t) => {
