@@ -179,32 +179,48 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
   async #cut({ commit, ended, perhaps }: Revoked<E>): Promise<void> {
     const counts = { ...NOTHING_OPEN }
     let isKnown = true
+    const count = (kind: keyof OpenCounts, result: Result) => {
+      if (result === 'cut') counts[kind]++
+      isKnown &&= result !== 'unknown'
+    }
     for (const [at, exchange] of ended.entries()) {
       if (at % BATCH === BATCH - 1) await nextTurn()
       if (!this.#isCandidate(exchange)) continue
-      counts[this.#exchanges.kindOf(exchange)]++
-      if (!commit.isCount) this.#revoke(exchange)
+      count(this.#exchanges.kindOf(exchange), commit.isCount ? 'cut' : this.#revoke(exchange))
     }
-    for (let at = 0; at < perhaps.length; at += BATCH) {
-      if (at > 0) await nextTurn()
-      await Promise.all(
-        perhaps.slice(at, at + BATCH).map(async (exchange) => {
-          const kind = this.#exchanges.kindOf(exchange)
-          const result = await this.#decideNow(exchange)
-          if (result === 'cut') counts[kind]++
-          isKnown &&= result !== 'unknown'
-        }),
-      )
-    }
+    await this.#decideAll(perhaps, count)
     this.#changes.hasCut(commit.mark, isKnown ? counts : null)
   }
 
+  /** Decides some at once. One that waits for an identity provider does not hold up the others. */
+  async #decideAll(
+    exchanges: readonly E[],
+    decided: (kind: keyof OpenCounts, result: Result) => void,
+  ): Promise<void> {
+    const rest = exchanges.entries()
+    let turn: Promise<unknown> = Promise.resolve()
+    const decideOneByOne = async () => {
+      for (const [at, exchange] of rest) {
+        if (at % BATCH === BATCH - 1) turn = turn.then(() => nextTurn())
+        await turn
+        const kind = this.#exchanges.kindOf(exchange)
+        decided(kind, await this.#decideNow(exchange))
+      }
+    }
+    await Promise.all(Array.from({ length: BATCH }, decideOneByOne))
+  }
+
   /** Ends an exchange whose credential is void. */
-  #revoke(exchange: E): void {
+  #revoke(exchange: E): Result {
     const isKey = exchange.evaluation?.decision.principal?.method === 'api-key'
     const refusal = isKey ? revokedKey : revokedToken
-    this.#exchanges.reevaluated(refusal.code)
-    this.#exchanges.revoke(exchange, refusal)
+    try {
+      this.#exchanges.reevaluated(refusal.code)
+      this.#exchanges.revoke(exchange, refusal)
+      return 'cut'
+    } catch {
+      return this.#retryLater(exchange)
+    }
   }
 
   /** An evaluation in flight may have read the state before the revocation. */

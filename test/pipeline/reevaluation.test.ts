@@ -335,6 +335,40 @@ t.test('other events run between the decisions on hundreds of exchanges', async 
   t.ok(atTurns.size >= 3, 'not in one turn')
 })
 
+t.test('a decision that takes long holds up no other', async (t) => {
+  const { changes, state, add, pass } = setUp()
+  const all = Array.from({ length: 250 }, (_, at) => add(`s${at}`, { session: 's2' }))
+  const { promise, resolve } = Promise.withResolvers<Refusal | null>()
+  state.next = () => (state.decided.length === 1 ? promise : refusal)
+  changes.applyAnnouncement(revocation(1))
+  await pass()
+  t.equal(all.filter(({ cut }) => cut !== null).length, 249)
+  resolve(refusal)
+  t.same(await changes.cutBy(1), { websockets: 0, streams: 250, requests: 0 })
+})
+
+t.test('an exchange that cannot be cut is tried again, and holds up no other', async (t) => {
+  const { changes, state, add, pass } = setUp()
+  const [first, second] = [add('first', {}), add('second', {})]
+  Object.defineProperty(first, 'cut', {
+    get: () => null,
+    set: () => {
+      throw new Error('no log')
+    },
+    configurable: true,
+  })
+  changes.applyAnnouncement(revocation(1, change('session', 's1')))
+  await pass()
+  t.equal(second.cut, 'token_revoked')
+  t.equal(await changes.cutBy(1), null, 'it is not known')
+  Object.defineProperty(first, 'cut', { value: null, writable: true })
+  state.next = () => refusal
+  await pass(2000)
+  changes.applyAnnouncement([change('session', 'another')])
+  await pass()
+  t.equal(first.cut, 'caller_blocked')
+})
+
 t.test('a notice of a newer version: everything is decided again, and the count is not known', async (t) => {
   const { changes, add, state, pass } = setUp()
   add('stream', {})
