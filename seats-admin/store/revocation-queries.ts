@@ -12,7 +12,7 @@ import type { Values } from './statements.ts'
 
 /** Whose sessions and API keys a revocation ends. */
 export interface Concern {
-  /** A condition on table `sessions`; null: no session. */
+  /** A condition on table `sessions`, for those after `:after_sub` and `:after`; null: no session. */
   readonly sessions: string | null
   /** A condition on API key `k`; null: no key. */
   readonly keys: string | null
@@ -26,10 +26,14 @@ export function concernOf(
 ): Concern {
   if ('user' in subject) {
     const values = { sub: JSON.stringify(subject.user), owner_digest: subDigest(subject.user) }
-    return { sessions: 'sub = :sub', keys: 'k.owner_digest = :owner_digest', values }
+    return { sessions: 'sub = :sub AND id > :after', keys: 'k.owner_digest = :owner_digest', values }
   }
   if ('tenant' in subject)
-    return { sessions: '1 = 1', keys: apiKeys ? 'k.id <> :kept' : null, values: { kept: kept ?? '' } }
+    return {
+      sessions: '(sub, id) > (:after_sub, :after)',
+      keys: apiKeys ? 'k.id <> :kept' : null,
+      values: { kept: kept ?? '' },
+    }
   if ('session' in subject)
     return { sessions: 'id = :wanted', keys: null, values: { wanted: storableOrEmpty(subject.session) } }
   if ('api_key' in subject)
@@ -42,12 +46,16 @@ const OPEN_SESSIONS = `FROM sessions WHERE tenant = :tenant AND ended_at IS NULL
 const OPEN_KEYS =
   'FROM api_keys k WHERE k.tenant = :tenant AND k.revoked_at IS NULL AND k.created_at <= :born'
 
-/** Statements for rows from after `:after`, at most `:limit`, that were created up to `:born`. */
+/**
+ * Statements for rows from after `:after`, at most `:limit`, that were created up to `:born`. Sessions have the order of
+ * the index of open ones: by that of their ids, PostgreSQL without statistics sorts all that are left for each page,
+ * and a tenant with 50,000 took 27 s.
+ */
 export function concernQueries(dialect: Dialect) {
   const { forUpdate } = dialect
   return {
     sessions: (condition: string) =>
-      `SELECT ${LISTED_COLUMNS} ${OPEN_SESSIONS} AND ${condition} AND id > :after ORDER BY id LIMIT :limit`,
+      `SELECT ${LISTED_COLUMNS} ${OPEN_SESSIONS} AND ${condition} ORDER BY sub, id LIMIT :limit`,
     keys: (condition: string) =>
       `SELECT ${apiKeyColumns(dialect)} ${OPEN_KEYS} AND ${condition} AND k.id > :after ORDER BY k.id LIMIT :limit ${forUpdate}`,
     sessionCount: (condition: string) => `SELECT count(*) AS count ${OPEN_SESSIONS} AND ${condition}`,

@@ -47,6 +47,8 @@ const SESSIONS = { limit: 250, named: MAX_NAMED }
 const KEYS = { limit: 50, named: Infinity }
 /** A time after each creation. */
 const ANY_TIME = Number.MAX_SAFE_INTEGER
+/** Before all sessions and API keys. */
+const FIRST = { after: '', after_sub: '' }
 
 export function revocationWriter({ dialect, unnumbered, write }: Database) {
   return {
@@ -261,19 +263,20 @@ class Revoking {
     const { tenant } = this.#writer
     const changes: Change[] = []
     let count = 0
-    for (let after = ''; ;) {
-      const rows = await this.#transaction.all(query, { ...values, tenant, after, limit })
+    for (let last = FIRST; ;) {
+      const rows = await this.#transaction.all(query, { ...values, ...last, tenant, limit })
       const effect = end(rows)
       count += rows.length
       if (changes.length <= named) changes.push(...effect.changes)
       if (rows.length < limit) return { count, changes, last: rows.length === 0 ? NO_EFFECT : effect }
       await this.#transaction.flush(effect.parts, effect.values)
-      after = text(rows.at(-1) ?? {}, 'id')
+      const { id, sub } = rows.at(-1) ?? {}
+      last = { after: String(id), after_sub: String(sub) }
     }
   }
 
   async count({ sessions, keys, values }: Concern) {
-    const all = { tenant: this.#writer.tenant, ...values, born: ANY_TIME, limit: MAX_NAMED }
+    const all = { tenant: this.#writer.tenant, ...values, ...FIRST, born: ANY_TIME, limit: MAX_NAMED }
     const { sessionCount, keyCount, keyIds } = this.#queries
     const countOf = async (query: string) => integer((await this.#transaction.get(query, all)) ?? {}, 'count')
     return {
