@@ -31,8 +31,9 @@ export interface RevocationCount extends Pick<Revocation, 'ended' | 'keptKey'> {
 export const MAX_NAMED = 1000
 
 /**
- * A revocation may take this many times as long as another call: of a tenant with 100,000 sessions it takes 6 s
- * in PostgreSQL and 4.5 s in SQLite, and other writes of the store wait.
+ * A revocation of a tenant or a user may take this many times as long as another call: with 100,000 sessions it takes
+ * 6 s in PostgreSQL and 4.5 s in SQLite, and other writes of the store wait. Of a user, too: a thief who signs in
+ * again and again must not be able to prevent it.
  */
 export const REVOCATION_PATIENCE = 15
 

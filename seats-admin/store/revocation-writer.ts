@@ -66,7 +66,8 @@ export function revocationWriter({ dialect, unnumbered, write }: Database) {
         const committed = await transaction.commitEffect(result.effect)
         return { ...committed, keyAdministers: false, value: result.value }
       }
-      return write(author, revoke, 'tenant' in input.subject ? REVOCATION_PATIENCE : 1)
+      const { subject } = input
+      return write(author, revoke, 'tenant' in subject || 'user' in subject ? REVOCATION_PATIENCE : 1)
     },
 
     countRevocation: (author, input) =>
@@ -89,6 +90,7 @@ export function revocationWriter({ dialect, unnumbered, write }: Database) {
 
     applyReceipts(author, receipts) {
       const apply = async (transaction: Transaction, writer: Writer) => {
+        await transaction.bePatient()
         const revoking = new Revoking(dialect, transaction, writer)
         await revoking.begin()
         const changes: Change[] = []
@@ -269,6 +271,7 @@ class Revoking {
       count += rows.length
       if (changes.length <= named) changes.push(...effect.changes)
       if (rows.length < limit) return { count, changes, last: rows.length === 0 ? NO_EFFECT : effect }
+      if (count === limit) await this.#transaction.bePatient()
       await this.#transaction.flush(effect.parts, effect.values)
       const { id, sub } = rows.at(-1) ?? {}
       last = { after: String(id), after_sub: String(sub) }

@@ -48,6 +48,7 @@ export function seatsFileWriter({ dialect, write }: Database) {
     applySeats(author, wanted, versions) {
       const { tenant, scope } = author
       const apply = async (transaction: Transaction, writer: Writer) => {
+        await transaction.bePatient()
         // All other writes wait for this one.
         const share = new UrgentShare()
         const reading = await readSeats(transaction, dialect, author, wanted, share)

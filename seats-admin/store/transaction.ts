@@ -17,6 +17,8 @@ import type { Writer } from './writer.ts'
 export interface OpenTransaction extends Statements {
   /** Milliseconds since the write was called, with all its attempts. */
   elapsed(): number
+  /** As {@link Transaction.bePatient}. */
+  bePatient(): Promise<void>
   /** As {@link UnnumberedWrites.modify}. */
   modify(parts: readonly Part[], result: string, values: Values): Promise<Row[]>
 }
@@ -100,6 +102,15 @@ export class Transaction {
   /** Milliseconds since the write was called, with all its attempts. */
   get elapsed(): number {
     return this.#database.elapsed()
+  }
+
+  /**
+   * Lets its statements, and the pauses between them, take as long as the whole call may, and tells the writes that
+   * wait. Not from the start of each call that has longer than others: while a frozen process holds the lock, all
+   * writers of a fleet wait.
+   */
+  bePatient(): Promise<void> {
+    return this.#database.bePatient()
   }
 
   /**

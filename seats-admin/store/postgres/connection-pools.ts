@@ -111,7 +111,7 @@ export class ConnectionPools {
     work: (transaction: Transaction) => Promise<V>,
     patience = 1,
   ): Promise<V> {
-    const transaction = (call: Call) => transact(this.#writes, call, work, writer, patience > 1)
+    const transaction = (call: Call) => transact(this.#writes, call, work, writer)
     const attempts = () => this.#afterPatient(this.#timeout * patience, transaction)
     const { value } = await this.health.observe('writes', attempts, ({ hasStored }) => hasStored)
     return value

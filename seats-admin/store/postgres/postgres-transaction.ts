@@ -116,6 +116,7 @@ function openTransaction(
       return all(...composed(rest, result, values))
     },
     elapsed: () => call.waited + call.elapsed,
+    bePatient: async () => void (await all(PATIENT, { milliseconds: `${call.timeout}` })),
   }
 }
 
@@ -128,21 +129,17 @@ interface Transacted<V> {
 /**
  * A refusal rolls back. Otherwise it commits before the call expires, or rejects; the write may be committed
  * then.
- *
- * @param isPatient whether the call has longer than others
  */
 export async function transact<V>(
   pool: Pool,
   call: Call,
   work: (transaction: Transaction) => Promise<V>,
   writer: Writer | null = null,
-  isPatient = false,
 ): Promise<Transacted<V>> {
   const once = () =>
     pool.use(call, async (connection) => {
       const [, counter, author] = await connection.runEach(beginning(writer))
       call.hasBegun = true
-      if (isPatient) await connection.query(PATIENT, { milliseconds: `${call.timeout}` })
       const chain = writer === null ? null : chainOf(writer, author?.rows[0])
       const open = openTransaction(connection, call)
       const value = await work(new Transaction(open, ADMINISTRATION, counter?.rows[0], chain))

@@ -147,7 +147,8 @@ export class SqliteDatabase implements Database {
   #begun(writer: Writer | null): Transaction {
     const chain = writer === null ? null : chainOf(writer, this.#authorOf(writer))
     const elapsed = () => this.#running.elapsed()
-    const open = { ...this.reads, modify: this.#modify.bind(this), elapsed }
+    const bePatient = async () => {}
+    const open = { ...this.reads, modify: this.#modify.bind(this), elapsed, bePatient }
     return new Transaction(open, ADMINISTRATION, this.#prepared.get(COUNTER, {}), chain)
   }
 

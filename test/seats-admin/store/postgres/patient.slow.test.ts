@@ -1,9 +1,13 @@
-/** Writes beside a file of Seats that takes longer than one of them may: those of all instances wait for it, and none is refused. */
+/**
+ * Writes that may take longer than others. Beside a file of Seats, those of all instances wait for it, and none is
+ * refused.
+ */
 
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
 import { ADMIN, done, seat, writer } from '../conformance.ts'
+import { inputOf, many } from '../revocation-conformance.ts'
 import { wanted } from '../seats-file-conformance.ts'
 import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
@@ -49,4 +53,20 @@ t.test('a file of Seats', async (t) => {
     now,
     waited,
   })
+})
+
+t.test('a revocation of a user or a tenant with many sessions', async (t) => {
+  const server = await startPostgres(t, { fsync: false })
+  const url = await emptyDatabase(server)
+  const timeout = 1500
+  const [store, patient] = [await open(t, { url, timeout }), await open(t, { url })]
+  for (const user of ['eve', 'ann']) await many(patient, 751, user)
+  const administrator = await connected(t, url)
+  await administrator.query(
+    `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql
+       AS $$BEGIN PERFORM pg_sleep(${(0.4 * timeout) / 1000}); RETURN NULL; END$$;
+     CREATE TRIGGER wait AFTER UPDATE ON sessions FOR EACH STATEMENT EXECUTE FUNCTION wait()`,
+  )
+  for (const subject of [{ user: 'eve' }, { tenant: true }] as const)
+    t.match(done(await store.revoke(writer(), inputOf(subject))).value, { ended: { sessions: 751 } })
 })
