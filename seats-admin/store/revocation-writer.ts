@@ -148,8 +148,8 @@ class Revoking {
   readonly #transaction: Transaction
   readonly #writer: Writer
   readonly #queries: ReturnType<typeof concernQueries>
-  /** The time of the transaction, as {@link begin} returns it. */
-  #now = 0
+  /** The earlier one of the times of the store and of the writer: a block ends by both of them. */
+  #earlier = 0
 
   constructor(dialect: Dialect, transaction: Transaction, writer: Writer) {
     this.#dialect = dialect
@@ -167,8 +167,9 @@ class Revoking {
     const { soleLock, clock } = this.#dialect
     const { tenant, now } = this.#writer
     const row = await this.#transaction.get(`SELECT ${soleLock} ${clock} AS now`, { tenant })
-    this.#now = Math.max(integer(row ?? {}, 'now'), now + Math.ceil(this.#transaction.elapsed))
-    return this.#now
+    const times = [integer(row ?? {}, 'now'), now + Math.ceil(this.#transaction.elapsed)]
+    this.#earlier = Math.min(...times)
+    return Math.max(...times)
   }
 
   async has(id: string): Promise<boolean> {
@@ -194,7 +195,7 @@ class Revoking {
     const { tenant } = this.#writer
     const { id, at, subject, what, until, apiKeys, keptKey, answer } = due
     const reason = due.reason === null ? null : replaceUnstorable(due.reason)
-    const isBlock = 'user' in subject && what === 'all' && (until === null || until > this.#now)
+    const isBlock = 'user' in subject && what === 'all' && (until === null || until > this.#earlier)
     const block = isBlock
       ? await blocking(this.#dialect)(this.#transaction, this.#writer, { user: subject.user, until, reason })
       : null

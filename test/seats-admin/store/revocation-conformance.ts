@@ -139,6 +139,13 @@ export const revocationConformance = suite((test) => {
     )
   })
 
+  test('`all` until a time that is past by one clock alone: a block, which ends by two clocks', async (t, store) => {
+    const now = Date.now() - 2 * HOUR
+    const until = now + HOUR
+    await revoke(store, { user: 'eve' }, { what: 'all', until }, writer(ADMIN, now))
+    t.match(await restriction(store, 'eve'), { block: { until } })
+  })
+
   test('an issuer: its cutoff alone', async (t, store) => {
     const issuer = 'https://login.example/realms/a'
     await store.sessions.create(browserSession({ user: `${issuer}|x` }))
