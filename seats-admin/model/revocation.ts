@@ -143,22 +143,3 @@ export function subjectText(subject: RevocationSubject): string {
   const [kind = '', value] = Object.entries(subject)[0] ?? []
   return kind === 'tenant' ? kind : `${kind}:${String(value)}`
 }
-
-/** The subject of a {@link subjectText}; null for any other text. */
-export function subjectOf(text: string): RevocationSubject | null {
-  if (text === 'tenant') return { tenant: true }
-  const end = text.indexOf(':')
-  const value = text.slice(end + 1)
-  switch (text.slice(0, Math.max(end, 0))) {
-    case 'user':
-      return { user: value }
-    case 'api_key':
-      return { api_key: value }
-    case 'session':
-      return { session: value }
-    case 'issuer':
-      return { issuer: value }
-    default:
-      return null
-  }
-}
