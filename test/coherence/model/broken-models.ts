@@ -33,6 +33,7 @@ export const BROKEN_MODELS: Readonly<Record<string, Definitions>> = {
   IGNORES_GAPS: OF_DECISIONS,
 }
 
+const NO_TIMES = { none: 'a value of the model is that of one write, and has no time' }
 const NO_STREAMS = { none: 'the model has requests that end when they are decided' }
 
 /** Variant of the simulation → the one of the model, or why it has no meaning there. */
@@ -70,6 +71,17 @@ export const IN_THE_MODEL: Readonly<Record<string, keyof typeof BROKEN_MODELS | 
     'the primary says what its workers have cut': NO_STREAMS,
     'an instance that has not said what it has cut counts as closed': NO_STREAMS,
     'an instance whose lease has ended counts as closed': NO_STREAMS,
+    'what an instance has cut for another revocation counts': NO_STREAMS,
+    'a revocation that is read cuts nothing': NO_STREAMS,
+    'a revocation does not reach memory': 'NO_DROP',
+    'a revocation reaches memory by announcements alone': 'NO_DROP',
+    'sessions that a revocation does not list stay in memory': 'NO_DROP',
+    'a token of the second of a revocation counts': NO_TIMES,
+    'a revocation has a leeway': NO_TIMES,
+    'a token without iat outlives a revocation': NO_TIMES,
+    'a session ends with the iat of its token': NO_TIMES,
+    'a stream with a token of the second of a revocation stays open': NO_TIMES,
+    'a stream with a token of the next second is cut': NO_TIMES,
     're-evaluation forgets changes during an evaluation': NO_STREAMS,
     're-evaluation forgets requests that are not decided yet': NO_STREAMS,
     're-evaluation forgets a reload': NO_STREAMS,

@@ -31,7 +31,7 @@ const SHOWN = [
 ]
 const TRACES = 60
 /** Where the search begins for a variant that few schedules show. */
-const FROM: Readonly<Record<string, number>> = { 'an instance is removed too early': 170 }
+const FROM: Readonly<Record<string, number>> = { 'an instance is removed too early': 61 }
 
 const skip = await withoutSpin()
 

@@ -3,8 +3,8 @@
 import type { Decider } from './decider.ts'
 import type { Process } from './process.ts'
 import type { Action } from './schedule.ts'
-import { type StoredRecord, BLOCK, RECORDS, REVOKED, SEATS } from './records.ts'
-import { questionOf, type World } from './world.ts'
+import { type StoredRecord, RECORDS, SEATS } from './records.ts'
+import type { World } from './world.ts'
 
 export function perform(world: World, action: Action): void {
   world.context.trace?.(describe(action))
@@ -14,7 +14,9 @@ export function perform(world: World, action: Action): void {
     case 'apply':
       return apply(world, action)
     case 'revoke':
-      return revoke(world, action)
+      return open(world, action.target, (decider) => decider.revoke(action))
+    case 'sign in':
+      return open(world, action.target, (decider) => decider.signIn())
     case 'reload':
       return open(world, action.target, (decider) => decider.reload())
     case 'write from outside':
@@ -57,11 +59,6 @@ function apply(world: World, { target, deletes: bits, swaps }: Of<'apply'>): voi
   open(world, target, (decider) => decider.write({ records: SEATS, deletes, swaps }))
 }
 
-function revoke(world: World, { target, blocks }: Of<'revoke'>): void {
-  const records = blocks ? [...REVOKED, BLOCK] : REVOKED
-  open(world, target, (decider) => decider.revoke({ records, deletes: REVOKED, revokes: true }))
-}
-
 /** In a process that accepts requests. */
 function open({ deciders, context }: World, target: number, act: (decider: Decider) => void): void {
   const decider = picked(
@@ -73,7 +70,7 @@ function open({ deciders, context }: World, target: number, act: (decider: Decid
 
 function ask(world: World, target: number): void {
   const decider = picked(world.deciders, target)
-  if (decider !== undefined) world.ask(decider, questionOf(world.context.random, [record(target)]))
+  if (decider !== undefined) world.ask(decider, world.questionOf([record(target)]))
 }
 
 function freeze({ context }: World, process: Process | undefined, lasts: number): void {

@@ -1,11 +1,11 @@
 /**
  * Authentication in the simulated world: the product's sessions of browsers and their renewal, and the look-ups of tokens and
- * API keys as in `src/decision/authn`, without signatures. The identity provider is slow, down, or ends the session.
+ * API keys as in `src/decision/authn`, without signatures, with the product's rules for claims. The identity provider is slow, down, or ends the session.
  */
 
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { Committed } from '../../../seats-admin/model/change.ts'
-import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
+import { readClaims } from '../../../src/decision/authn/token-claims.ts'
 import type { RequestAuthenticator } from '../../../src/decision/engine.ts'
 import type { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import type { Trace } from '../../../src/model/decision.ts'
@@ -14,16 +14,19 @@ import type { Principal, SeatClaims } from '../../../src/model/principal.ts'
 import type { Context as SignIn } from '../../../src/oidc/context.ts'
 import { ProviderError } from '../../../src/oidc/provider/provider-errors.ts'
 import type { Provider } from '../../../src/oidc/provider/provider.ts'
+import { verifiedToken } from '../../../src/oidc/tokens/provider-token.ts'
 import { Renewals, type RenewalPorts } from '../../../src/oidc/session/renew.ts'
 import {
   sessionEnded,
   Sessions,
   type SessionOptions,
 } from '../../../src/oidc/session/session-authentication.ts'
+import { issuerUser } from '../../../src/model/issuer-user.ts'
 import { delay, NO_FAULTS } from './context.ts'
 import type { Parts } from './parts.ts'
 import type { Process } from './process.ts'
-import { BLOCK, KEY, SESSION, TENANT } from './records.ts'
+import type { TokenText } from './questions.ts'
+import { BLOCK, ISSUER, KEY, SPACE, TENANT } from './records.ts'
 import type { StoreClient } from './store-client.ts'
 
 type Caller = Principal | Refusal
@@ -50,14 +53,16 @@ export interface AuthenticationOptions {
 /** One for each configuration, as in the product. */
 export class Authentication implements RequestAuthenticator {
   readonly #memory: SeatMemory
+  readonly #parts: Parts
   readonly #sessions: Sessions
   /** Principals by token and by key. Tokens never expire here. */
   readonly #tokens = new Map<string, Principal>()
   readonly #keys = new WeakMap<StoredApiKey, Map<string, Principal>>()
 
   constructor(options: AuthenticationOptions) {
-    const { memory, process } = options
+    const { memory, process, parts } = options
     this.#memory = memory
+    this.#parts = parts
     const { clock } = process
     const context = contextOf(options)
     // Made at the first renewal: it reserves the memory of a large cache.
@@ -77,10 +82,7 @@ export class Authentication implements RequestAuthenticator {
     const [key] = apiKey
     const [token] = authorization
     if (key !== undefined) return whenKnown(this.#keyRecord(trace), (found) => this.#holder(found, key))
-    if (token !== undefined)
-      return whenKnown(this.#memory.sessionById(TENANT, SESSION.id, trace), (found) =>
-        this.#bearer(found, token),
-      )
+    if (token !== undefined) return this.#bearer(token, trace)
     return this.#sessions.authenticate(cookie, browser, cors, trace) ?? sessionEnded(null)
   }
 
@@ -93,19 +95,20 @@ export class Authentication implements RequestAuthenticator {
     if (record === null) return unknownKey
     const holders = this.#keys.get(record) ?? new Map<string, Principal>()
     const email = `${record.expiresAt}`
-    const known =
-      holders.get(ids) ?? principalOf('api-key', KEY.id, email, { by: 'id', seats: ids.split(' ') })
+    const known = holders.get(ids) ?? keyPrincipal(record, email, { by: 'id', seats: ids.split(' ') })
     this.#keys.set(record, holders.set(ids, known))
     return known
   }
 
-  #bearer(session: SessionRecord | null, names: string): Caller {
-    if (session === null || session.endedAt !== null) return sessionEnded(null)
-    const known =
-      this.#tokens.get(names) ??
-      principalOf('bearer', BLOCK.id, null, { by: 'any-space', names: names.split(' '), issuedAt: 0 })
-    this.#tokens.set(names, known)
-    return known
+  #bearer(text: string, trace: Trace): Caller | Promise<Caller> {
+    const principal = this.#tokens.get(text) ?? this.#parts.readToken(JSON.parse(text))
+    if (principal instanceof Refusal) return principal
+    this.#tokens.set(text, principal)
+    const { session } = principal
+    if (session === null) return principal
+    return whenKnown(this.#memory.sessionById(TENANT, session, trace), (record) =>
+      record === null || record.endedAt !== null ? sessionEnded(record) : principal,
+    )
   }
 }
 
@@ -115,16 +118,25 @@ function whenKnown<V>(found: V | Promise<V>, then: (found: V) => Caller): Caller
   return found instanceof Promise ? found.then(then) : then(found)
 }
 
-function principalOf(
-  method: Principal['method'],
-  user: string,
-  email: string | null,
-  claims: SeatClaims,
-): Principal {
-  const session = method === 'bearer' ? SESSION.id : null
-  const owner = method === 'api-key' ? null : user
-  const subject = { tenant: TENANT, user, email, owner, issuedAt: Infinity }
-  return { method, ...subject, claims, session, validUntil: null }
+function keyPrincipal({ id, owner }: StoredApiKey, email: string, claims: SeatClaims): Principal {
+  const subject = { tenant: TENANT, user: id, email, owner, issuedAt: Infinity }
+  return { method: 'api-key', ...subject, claims, session: null, validUntil: null }
+}
+
+/** Seconds: after each schedule. */
+const EXP = 1e6
+
+/** The caller of a token, whose signature and times are not checked. */
+export function readToken({ by, iat, sid, names }: TokenText): Principal | Refusal {
+  const claims = { exp: EXP, iat, sub: BLOCK.id, sid }
+  if (by === 'gateway') {
+    const read = readClaims({ ...claims, hash_perm: names.map((name) => `${SPACE}:${name}`) }, TENANT, 0)
+    return read instanceof Refusal ? read : read.principal
+  }
+  const method = by === 'issuer' ? 'issuer' : 'bearer'
+  const user = by === 'issuer' ? issuerUser(ISSUER, BLOCK.id) : BLOCK.id
+  const caller = { tenant: TENANT, user, email: null, names }
+  return verifiedToken(claims, caller, { method, now: 0, cacheFor: Infinity }).principal
 }
 
 function contextOf({ store, parts, process, announce }: AuthenticationOptions): SignIn {

@@ -3,17 +3,18 @@
  * - It is decided on a state at least as new as every write that was acknowledged before the request began.
  * - All that it has seen is of one single state of the store, which gives the same answer.
  * - No stream from before a revocation is open in a process that has said what it has cut.
+ * - No stream is ended whose credential counts.
  * - A stream stays open for at most two seconds after a write that refuses it was acknowledged.
  */
 
 import type { Decision } from '../../../src/model/decision.ts'
 import type { Database } from './database.ts'
 import type { Context } from './context.ts'
-import { isAllowedAt, type Question, recordsOf, type Seen, seenBy } from './questions.ts'
-import { type StoredRecord, type Version, NAMES, RECORDS, REVOKED } from './records.ts'
+import { isAllowedAt, isGenuineAt, type Question, recordsOf, type Seen, seenBy } from './questions.ts'
+import { ALL_RECORDS, isVoid, NEW_SESSIONS, type StoredRecord, type Token, type Version } from './records.ts'
 
 export interface Violation {
-  readonly kind: 'stale' | 'torn' | 'open' | 'uncut' | 'late' | 'no lease'
+  readonly kind: 'stale' | 'torn' | 'open' | 'uncut' | 'ended' | 'late' | 'no lease'
   readonly what: string
 }
 
@@ -46,25 +47,23 @@ export class Checker {
 
   /** From now on, every write up to this one counts as acknowledged. */
   acknowledgeUpTo(seq: number): void {
-    for (const record of [...RECORDS, ...NAMES])
-      this.answered([record], this.#database.versionAt(record, seq).seq)
+    for (const record of ALL_RECORDS) this.answered([record], this.#database.versionAt(record, seq).seq)
   }
 
   check(process: string, floor: Floor, question: Question, decision: Decision): void {
     const seen = seenBy(question, decision)
     const what = `${process} decided on ${seen.map(textOf).join(', ')}`
     this.#trace?.(`${what}: ${decision.code}`)
-    for (const [record, state] of seen) {
+    for (const each of seen) {
+      const [record] = each
       const least = floor.get(record) ?? 0
-      if (!this.#isFresh(record, state, least))
-        this.report('stale', `${what}: ${record.id} ${least} was answered`)
+      if (!this.#isFresh(each, least)) this.report('stale', `${what}: ${record.id} ${least} was answered`)
     }
     const { code, permission } = decision
-    // Every write that was acknowledged before precedes the decision, whatever it reads.
-    const least = Math.max(0, ...floor.values())
+    const least = leastOf(floor)
     const isOfOne = this.#statesSince(least, seen).some(
       (seq) =>
-        seen.every(([record, state]) => isSeen(this.#database.versionAt(record, seq), state)) &&
+        seen.every(([record, ...state]) => isSeen(this.#database.versionAt(record, seq), ...state)) &&
         isAllowedAt(this.#database, question, permission ?? '', seq) === (code === 'allow'),
     )
     if (!isOfOne) this.report('torn', `${what}: ${code}: no single state since ${least} has that`)
@@ -85,7 +84,7 @@ export class Checker {
     if (!isAllowed)
       this.report(
         'open',
-        `${process} has a stream of the ${question.credential} for ${names}: no state since ${least} allows it`,
+        `${process} has a stream of the ${nameOf(question)} for ${names}: no state since ${least} allows it`,
       )
   }
 
@@ -95,10 +94,25 @@ export class Checker {
    * @param least the number of the revocation
    */
   checkCut(process: string, least: number, question: Question, decision: Decision): void {
-    for (const [record, state] of seenBy(question, decision)) {
-      if (!REVOKED.includes(record) || this.#isFresh(record, state, least)) continue
-      this.report('uncut', `${process} has a stream of the ${question.credential} from before ${least}`)
-    }
+    const changed = this.#database.changedBy(least)
+    const outdated = seenBy(question, decision).find(
+      (each) => changed.includes(each[0]) && !this.#isFresh(each, least),
+    )
+    if (outdated !== undefined)
+      this.report('uncut', `${process} has a stream from before ${least} on ${textOf(outdated)}`)
+  }
+
+  /** A stream has been ended because its credential is void. @param floor from before it was decided */
+  checkEnded(process: string, floor: Floor, question: Question): void {
+    const [credential] = recordsOf(question)
+    // A key and a session of the product do not come back. Here they do, and the notice that ended them may arrive later.
+    if (credential !== undefined && this.#database.versionsOf(credential).some(({ revoked }) => revoked))
+      return
+    const least = leastOf(floor)
+    const states = recordsOf(question).flatMap((record) => this.#database.versionsOf(record))
+    const seqs = [least, ...states.map(({ seq }) => seq).filter((seq) => seq > least)]
+    if (seqs.every((seq) => isGenuineAt(this.#database, question, seq)))
+      this.report('ended', `${process} has ended a stream of a ${nameOf(question)} that counts`)
   }
 
   report(kind: Violation['kind'], what: string): void {
@@ -107,10 +121,10 @@ export class Checker {
   }
 
   /** The record was, or was not, so at `least` or later. */
-  #isFresh(record: StoredRecord, state: number | boolean, least: number): boolean {
+  #isFresh([record, ...state]: Seen, least: number): boolean {
     const versions = this.#database.versionsOf(record)
     const newer = versions.filter((_, at) => (versions[at + 1]?.seq ?? Infinity) > least)
-    return newer.some((version) => isSeen(version, state))
+    return newer.some((version) => isSeen(version, ...state))
   }
 
   /** One of them has all of it, if any state does: that one, or the one where the last of it began. */
@@ -120,13 +134,25 @@ export class Checker {
   }
 }
 
-function isSeen({ exists, tag, revives }: Version, state: number | boolean): boolean {
-  const counts = exists && !revives
+/** Every write that was acknowledged before precedes a decision, whatever it reads; the creation of a session is none. */
+function leastOf(floor: Floor): number {
+  const writes = [...floor].filter(([record]) => !NEW_SESSIONS.includes(record))
+  return Math.max(0, ...writes.map(([, seq]) => seq))
+}
+
+function isSeen({ exists, tag, revives, cutoffs }: Version, state: number | boolean, token?: Token): boolean {
+  const counts = token === undefined ? exists && !revives : isVoid(token, cutoffs)
   return typeof state === 'boolean' ? state === counts : counts && tag === state
 }
 
 /** For the trace. */
-function textOf([{ id }, state]: Seen): string {
+function textOf([{ id }, state, token]: Seen): string {
+  if (token !== undefined) return `a token of ${token.by} at ${token.iat} ${state ? 'void' : 'valid'}`
   if (typeof state === 'number') return `${id} ${state}`
   return `${id} ${state ? 'present' : 'absent'}`
+}
+
+/** For the trace. */
+function nameOf({ credential, session, token }: Question): string {
+  return `${credential} of ${session?.id ?? token?.by ?? 'the user'}${token === null ? '' : ` at ${token.iat}`}`
 }

@@ -14,8 +14,25 @@ import type { CutReport } from '../../../seats-admin/model/registered-instance.t
 import type { Renewal } from '../../../seats-admin/index.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { Context } from './context.ts'
-import type { RevocationNotice } from '../../../seats-admin/model/revocation.ts'
-import { BLOCK, NAMES, SEATS, SESSION, TENANT, tagOf, type StoredRecord, type Version } from './records.ts'
+import type { RevocationNotice, RevocationSubject } from '../../../seats-admin/model/revocation.ts'
+import {
+  ALL_RECORDS,
+  BLOCK,
+  CUTOFFS,
+  ISSUER,
+  KEY,
+  NAMES,
+  NEW_SESSIONS,
+  NO_CUTOFFS,
+  SEATS,
+  SESSION,
+  SESSIONS,
+  TENANT,
+  tagOf,
+  type Cutoffs,
+  type StoredRecord,
+  type Version,
+} from './records.ts'
 import type { Schedule } from './schedule.ts'
 
 /** As in the real store: a reader that is further behind gets no changes, and drops everything. */
@@ -44,11 +61,20 @@ export interface Write {
   readonly swaps?: boolean
   /** Number of changes by others in the same commit. */
   readonly further?: number
-  /** Whether it is a revocation of the user: its first change is the notice. */
-  readonly revokes?: boolean
 }
 
-const MISSING: Version = { seq: 0, tag: 0, exists: false, other: null, renewAt: 0, revives: false }
+export interface Revocation {
+  readonly subject: keyof Cutoffs
+  /** Whether it blocks the user too. */
+  readonly blocks: boolean
+  /** Whether each session that it ends has a change of its own. */
+  readonly lists: boolean
+}
+
+const MISSING: Version = {
+  ...{ seq: 0, tag: 0, exists: false, other: null, renewAt: 0 },
+  ...{ revives: false, revoked: false, cutoffs: NO_CUTOFFS },
+}
 
 export class Database {
   readonly rows = new Map<string, InstanceRow>()
@@ -82,10 +108,9 @@ export class Database {
     return this.#head
   }
 
-  commit({ records, deletes, swaps = false, further = 0, revokes = false }: Write): Committed {
+  commit({ records, deletes, swaps = false, further = 0 }: Write): Committed {
     if (swaps) this.#swapNames()
     const committed = this.#number([
-      ...(revokes ? [this.#notice] : []),
       ...othersOf(further),
       ...records.flatMap((record) => this.#changesOf(record)),
     ])
@@ -101,6 +126,51 @@ export class Database {
       if (name !== null) this.#add(name, { ...version, other: record })
     }
     return committed
+  }
+
+  /**
+   * Everything that the subject was given up to now is void.
+   *
+   * @param now ms by the clock of the writer
+   */
+  revoke({ subject, blocks, lists }: Revocation, now: number): Committed {
+    const at = Math.max(this.#context.timeline.now, now)
+    const sessions = subject === 'issuer' ? [] : SESSIONS.filter((each) => this.current(each).exists)
+    const keys = subject === 'user' && this.current(KEY).exists ? [KEY] : []
+    const blocked = blocks && subject === 'user' ? [BLOCK] : []
+    const listed = lists ? sessions : []
+    const committed = this.#number([
+      noticeOf({ at, subject: SUBJECTS[subject], ...(lists && { listed: true }) }),
+      ...[...listed, ...keys, ...blocked].flatMap((record) => this.#changesOf(record)),
+    ])
+    const { seq } = committed
+    for (const record of [...sessions, ...keys])
+      this.#add(record, { ...MISSING, seq, tag: seq, revoked: true })
+    for (const record of blocked) this.#add(record, { ...MISSING, seq, tag: seq, exists: true })
+    const { cutoffs } = this.current(CUTOFFS)
+    const cutoff = Math.max(cutoffs[subject], Math.floor(at / 1000))
+    this.#add(CUTOFFS, {
+      ...MISSING,
+      seq,
+      tag: seq,
+      exists: true,
+      cutoffs: { ...cutoffs, [subject]: cutoff },
+    })
+    return committed
+  }
+
+  /** A new session, which is no change of a record that memory has. Null: there are enough. */
+  signIn(): { readonly session: StoredRecord; readonly seq: number } | null {
+    const session = NEW_SESSIONS.find((each) => !this.#versions.has(each))
+    if (session === undefined) return null
+    const { seq } = this.#head
+    this.#add(session, { ...MISSING, seq, tag: seq, exists: true, renewAt: Infinity })
+    return { session, seq }
+  }
+
+  /** The records that the commit with this number wrote. */
+  changedBy(seq: number): StoredRecord[] {
+    return ALL_RECORDS.filter((record) => this.versionsOf(record).some((version) => version.seq === seq))
   }
 
   current(record: StoredRecord): Version {
@@ -169,11 +239,6 @@ export class Database {
     else versions.push(version)
   }
 
-  get #notice(): Change {
-    const notice: RevocationNotice = { at: this.#context.timeline.now, subject: { user: BLOCK.id } }
-    return { tenant: TENANT, kind: 'revocation', key: JSON.stringify(notice) }
-  }
-
   #swapNames(): void {
     const [[one, name] = [], [two, other] = []] = this.#names
     if (one === undefined || two === undefined || name === undefined || other === undefined) return
@@ -190,6 +255,7 @@ export class Database {
 
   #changesOf(record: StoredRecord): Committed['changes'] {
     const { kind, id } = record
+    if (kind === 'cutoff') return []
     const own = { tenant: TENANT, kind, key: kind === 'block' ? JSON.stringify(id) : id }
     const name = this.#names.get(record)
     return name === undefined ? [own] : [own, { tenant: TENANT, kind: 'seat-name', key: name.id }]
@@ -199,6 +265,16 @@ export class Database {
     if (seq === 0) return mark === 0
     return seq > this.#head.seq - this.#kept && this.#changes[seq - 1]?.mark === mark
   }
+}
+
+const SUBJECTS: Readonly<Record<keyof Cutoffs, RevocationSubject>> = {
+  user: { user: BLOCK.id },
+  issuer: { issuer: ISSUER },
+  tenant: { tenant: true },
+}
+
+function noticeOf(notice: RevocationNotice): Change {
+  return { tenant: TENANT, kind: 'revocation', key: JSON.stringify(notice) }
 }
 
 function othersOf(count: number): Committed['changes'] {

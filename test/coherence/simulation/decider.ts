@@ -16,10 +16,9 @@ import { Keys } from '../../../src/redis/keys.ts'
 import { Seal } from '../../../src/redis/redis-seal.ts'
 import { SeatCache } from '../../../src/redis/seat-cache.ts'
 import type { SeatMemory } from '../../../src/decision/seats/memory.ts'
-import { Changes } from '../../../src/pipeline/pending-changes.ts'
 import { Authentication } from './authentication.ts'
 import type { Floor } from './checker.ts'
-import type { Write } from './database.ts'
+import type { Revocation, Write } from './database.ts'
 import type { Process } from './process.ts'
 import { type Question, seenBy, TABLES } from './questions.ts'
 import { PERMISSIONS } from './records.ts'
@@ -79,7 +78,7 @@ export class Decider {
     const received = parts.received((seq) => this.lease.readUpTo(seq))
     const { now, wall } = clock
     this.#memory = parts.memory(reads(source), reads(this.#store), schedule.memory, { now, wall, received })
-    const changes = new Changes()
+    const changes = parts.changes()
     const lease = parts.lease(coherence, [this.#memory, history, changes], clock)
     this.lease = model?.lease(process, lease) ?? lease
     this.#engine = this.#newEngine()
@@ -129,10 +128,21 @@ export class Decider {
   }
 
   /** As {@link write}. */
-  revoke(write: Write): void {
+  revoke(revocation: Revocation): void {
     if (!this.isOpen) return
-    this.#store.write(write).then(
+    this.#store.revoke(revocation).then(
       (committed) => void this.#revoke(committed),
+      () => {},
+    )
+  }
+
+  /** A session is created, which the client then has. */
+  signIn(): void {
+    if (!this.isOpen) return
+    this.#store.signIn().then(
+      (created) => {
+        if (created !== null) this.#world.signedIn(created)
+      },
       () => {},
     )
   }
@@ -188,7 +198,7 @@ export class Decider {
     await announce()
     answered()
     this.#world.context.model?.answer(this.process, committed.seq)
-    this.#world.answered(this.process.name, committed)
+    this.#world.answered(this.process.name, committed.seq)
   }
 
   #expectAnswer(what: string, within: number): () => void {

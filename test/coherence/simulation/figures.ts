@@ -17,10 +17,11 @@ export function zeroFigures() {
     writes: 0,
     acknowledged: 0,
     waited: 0,
-    /** Writes of several records, renewals of the session, and reloads. */
+    /** Writes of several records, renewals of the session, reloads, and new sessions. */
     applied: 0,
     renewals: 0,
     reloads: 0,
+    signIns: 0,
     /** Requests that stayed open, their decisions again, and those that were ended. */
     streams: 0,
     reevaluated: 0,

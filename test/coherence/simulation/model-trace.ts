@@ -15,7 +15,7 @@ import type { Database } from './database.ts'
 import type { Machine, Process } from './process.ts'
 import type { Question, Seen } from './questions.ts'
 import type { Schedule } from './schedule.ts'
-import { BLOCK, NAMES, RECORDS, recordBy, SESSION, type StoredRecord, TENANT } from './records.ts'
+import { BLOCK, NAMES, RECORDS, recordBy, SESSION, type StoredRecord } from './records.ts'
 
 /** In the order of their numbers in the model, from 1. */
 export const WORDS = [
@@ -101,13 +101,11 @@ export class ModelTrace {
 
   commit(process: Process, { seq, changes }: Committed): void {
     const gateway = gatewayOf(process)
-    const own = changes.filter(({ tenant, kind }) => tenant === TENANT && kind !== 'revocation')
-    const keys = setOf(own.map(({ kind, key }) => (kind === 'block' ? BLOCK : recordBy(key))))
     this.#ends.push(seq)
-    this.#add(process, 'commit', gateway, keys, this.#goneAt(seq))
+    this.#add(process, 'commit', gateway, setOf(this.#database.changedBy(seq)), this.#goneAt(seq))
     if (gateway === OUTSIDE) this.announce(process, seq)
     // A renewal of the session decides by what it wrote.
-    if (own.some(({ kind }) => kind === 'session'))
+    if (changes.some(({ kind, key }) => kind === 'session' && key === SESSION.id))
       this.#add(process, 'load', gateway, KEYS.indexOf(SESSION), this.writes)
   }
 
@@ -210,6 +208,7 @@ export class ModelTrace {
 
   decide(process: Process, { credential }: Question, seen: readonly Seen[]): void {
     for (const [record, state] of seen) {
+      if (!KEYS.includes(record)) continue
       // The store may have told a renewal that the session has ended, before memory knows.
       if (credential === 'cookie' && record === SESSION && state === false) continue
       const version = typeof state === 'number' ? this.#writeOf(record, state) : -1
@@ -255,7 +254,7 @@ export class ModelTrace {
         return async (tenant: string, id: string, ...rest: unknown[]) => {
           const value: AsOf<unknown> = await method.call(source, tenant, id, ...rest)
           const key = KEYS.indexOf(recordOf(id))
-          this.#add(process, 'load', gatewayOf(process), key, this.#writeAt(value.seq))
+          if (key >= 0) this.#add(process, 'load', gatewayOf(process), key, this.#writeAt(value.seq))
           return value
         }
       },
@@ -275,7 +274,9 @@ const LOADS: Readonly<Record<string, (id: string) => StoredRecord>> = {
 
 /** As a set of keys of the model. */
 function setOf(records: readonly StoredRecord[]): number {
-  return records.reduce((set, record) => set | (1 << KEYS.indexOf(record)), 0)
+  return records
+    .filter((record) => KEYS.includes(record))
+    .reduce((set, record) => set | (1 << KEYS.indexOf(record)), 0)
 }
 
 function gatewayOf({ name }: Process): number {

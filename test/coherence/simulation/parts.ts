@@ -14,12 +14,13 @@ import type { Renewal, SessionStore } from '../../../seats-admin/index.ts'
 import { DecisionEngine } from '../../../src/decision/engine.ts'
 import { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import { ReceivedChanges } from '../../../src/decision/seats/received-changes.ts'
-import type { Changes } from '../../../src/pipeline/pending-changes.ts'
+import { Changes } from '../../../src/pipeline/pending-changes.ts'
 import {
   type OpenExchanges,
   Reevaluation,
   type ReevaluationClock,
 } from '../../../src/pipeline/reevaluation.ts'
+import { readToken } from './authentication.ts'
 import type { StoreClient } from './store-client.ts'
 import type { Stream } from './streams.ts'
 
@@ -39,6 +40,10 @@ export const REAL_PARTS = {
   /** How far memory has received the feed. */
   received: maker(ReceivedChanges),
   engine: maker(DecisionEngine),
+  /** The caller of a token. */
+  readToken,
+  /** The changes that open requests may have to be decided again for. */
+  changes: () => new Changes(),
   reevaluation: (changes: Changes, exchanges: OpenExchanges<Stream>, clock: ReevaluationClock) =>
     new Reevaluation(changes, exchanges, clock),
   /** What a process says that it has cut for a revocation. */

@@ -5,9 +5,12 @@ import type { Decision } from '../../../src/model/decision.ts'
 import { SESSION_COOKIE } from '../../../src/oidc/session/cookies.ts'
 import { compileTable, type RouteTable } from '../../../src/decision/router/table.ts'
 import type { Database } from './database.ts'
+import type { Random } from '../../support/random.ts'
 import {
   BLOCK,
-  COOKIE_TEXT,
+  cookieOf,
+  CUTOFFS,
+  isVoid,
   KEY,
   NAMES,
   PERMISSIONS,
@@ -17,40 +20,81 @@ import {
   SPACE,
   tagOf,
   type StoredRecord,
+  type Token,
 } from './records.ts'
 
-/** A token and a cookie name Seats, and have a session and a user; an API key refers to Seats by their ids. */
+/** A token and a cookie name Seats; an API key refers to Seats by their ids. */
 export interface Question {
   readonly credential: 'key' | 'token' | 'cookie'
   /** By id for a key, else by name. */
   readonly seats: readonly StoredRecord[]
+  /** Of a cookie, or of a token that names one; else null. */
+  readonly session: StoredRecord | null
+  readonly token: Token | null
   readonly request: AuthorizationRequest
 }
 
-/** What a decision has seen of a record: the tag of its version; where it tells no version, whether the record exists. */
-export type Seen = readonly [record: StoredRecord, seen: number | boolean]
+/**
+ * What a decision has seen of a record: the tag of its version; where it tells no version, whether the record exists. Of the cutoffs,
+ * whether they void the token.
+ */
+export type Seen = readonly [record: StoredRecord, seen: number | boolean, token?: Token]
 
-function questionOn(credential: Question['credential'], seats: readonly StoredRecord[]): Question {
-  const ids = [seats.map(({ id }) => id).join(' ')]
+function questionOn(
+  seats: readonly StoredRecord[],
+  { token = null, session = token?.session ?? null }: Partial<Pick<Question, 'session' | 'token'>> = {},
+): Question {
+  const cookie = token === null ? session : null
+  const ids = seats.map(({ id }) => id)
+  const isKey = session === null && token === null
   const credentials = {
-    apiKey: credential === 'key' ? ids : [],
-    authorization: credential === 'token' ? ids : [],
-    cookie: credential === 'cookie' ? [`${SESSION_COOKIE}=${COOKIE_TEXT}`] : [],
+    apiKey: isKey ? [ids.join(' ')] : [],
+    authorization: token === null ? [] : [textOf(token, ids)],
+    cookie: cookie === null ? [] : [`${SESSION_COOKIE}=${cookieOf(cookie)}`],
     space: [SPACE],
   }
   const browser = { method: 'GET', rawHeaders: [], upgrade: false }
   return {
-    credential,
+    credential: isKey ? 'key' : token === null ? 'cookie' : 'token',
     seats,
+    session,
+    token,
     request: { method: 'GET', target: '/things', host: null, credentials, browser },
   }
 }
 
+/** The text of a token: without a signature, its claims. */
+export interface TokenText {
+  readonly by: Token['by']
+  readonly iat: number | undefined
+  readonly sid: string | undefined
+  readonly names: readonly string[]
+}
+
+function textOf({ by, iat, session }: Token, names: readonly string[]): string {
+  return JSON.stringify({ by, iat: iat ?? undefined, sid: session?.id, names } satisfies TokenText)
+}
+
+const OF_SESSION: Token = { by: 'gateway', iat: 0, session: SESSION }
+
 export const QUESTIONS: readonly Question[] = [
-  ...[SEATS, ...SEATS.map((seat) => [seat])].map((seats) => questionOn('key', seats)),
-  ...[NAMES, ...NAMES.map((name) => [name])].map((names) => questionOn('token', names)),
-  questionOn('cookie', NAMES),
+  ...[SEATS, ...SEATS.map((seat) => [seat])].map((seats) => questionOn(seats)),
+  ...[NAMES, ...NAMES.map((name) => [name])].map((names) => questionOn(names, { token: OF_SESSION })),
+  questionOn(NAMES, { session: SESSION }),
 ]
+
+/** @param iat that of the tokens */
+export function questionsOfSession(session: StoredRecord, iat: number): readonly Question[] {
+  return [questionOn(NAMES, { session }), questionOn(NAMES, { token: { by: 'gateway', iat, session } })]
+}
+
+/** With a token that has no session. @param now seconds by the clock of its issuer */
+export function questionOfToken(random: Random, now: number): Question {
+  const by = random.pick(['gateway', 'gateway', 'provider', 'issuer'] as const)
+  const whole = Math.floor(now) + random.pick([-1, 0, 0, 0, 1])
+  const iat = by === 'gateway' && random.chance(0.1) ? null : whole + random.pick([0, 0.9])
+  return questionOn(random.pick([NAMES, NAMES, [random.pick(NAMES)]]), { token: { by, iat, session: null } })
+}
 
 /** The table before and after a reload: the same path with another permission. */
 export const TABLES: readonly RouteTable[] = PERMISSIONS.map((requirement) => {
@@ -62,42 +106,61 @@ export const TABLES: readonly RouteTable[] = PERMISSIONS.map((requirement) => {
 })
 
 /** All records that a decision about the question may read. */
-export function recordsOf({ credential, seats }: Question): readonly StoredRecord[] {
-  return credential === 'key' ? [KEY, ...seats] : [SESSION, BLOCK, ...seats]
+export function recordsOf(question: Question): readonly StoredRecord[] {
+  return [credentialOf(question), ...(isOfUser(question) ? [BLOCK] : []), ...question.seats]
+}
+
+/** What the credential ends with. */
+function credentialOf({ credential, session }: Question): StoredRecord {
+  return session ?? (credential === 'key' ? KEY : CUTOFFS)
+}
+
+/** Whether the user that may be blocked has the credential. */
+function isOfUser({ token }: Question): boolean {
+  return token?.by !== 'issuer'
 }
 
 /** In the order of the engine's look-ups, up to the one that refuses the request. */
-export function seenBy(
-  { credential, seats }: Question,
-  { code, principal, seats: found }: Decision,
-): readonly Seen[] {
-  const caller: Seen =
-    credential === 'token'
-      ? [SESSION, principal !== null]
-      : [credential === 'key' ? KEY : SESSION, principal === null ? false : tagOf(principal.email)]
-  if (principal === null) return [caller]
+export function seenBy(question: Question, { code, principal, seats: found }: Decision): readonly Seen[] {
+  const { credential, seats } = question
+  const record = credentialOf(question)
+  const isVoided = principal === null || code === 'token_revoked'
+  const caller = seenOfCaller(record, question, isVoided ? null : principal)
+  if (isVoided) return caller
   const isBlocked = code === 'caller_blocked'
-  const user: Seen[] = credential === 'key' ? [caller] : [caller, [BLOCK, isBlocked]]
-  if (isBlocked) return user
-  const inSeats = seats.map((record, at): Seen => {
+  const restrictions: Seen[] = isOfUser(question) ? [...caller, [BLOCK, isBlocked]] : caller
+  if (isBlocked) return restrictions
+  const inSeats = seats.map((seat, at): Seen => {
     const entry = found[at]
     const text = (credential === 'key' ? entry?.name : entry?.id) ?? null
-    return [record, entry?.id == null ? false : tagOf(text)]
+    return [seat, entry?.id == null ? false : tagOf(text)]
   })
-  return [...user, ...inSeats]
+  return [...restrictions, ...inSeats]
+}
+
+/** @param principal null: the credential is void */
+function seenOfCaller(record: StoredRecord, { token }: Question, principal: Decision['principal']): Seen[] {
+  if (record === CUTOFFS && token !== null) return [[record, principal === null, token]]
+  if (principal === null || token !== null) return [[record, principal !== null]]
+  return [[record, tagOf(principal.email)]]
 }
 
 /** Whether the request is allowed in one state of the store. */
 export function isAllowedAt(
   database: Database,
-  { credential, seats }: Question,
+  question: Question,
   permission: string,
   seq: number,
 ): boolean {
-  const exists = (record: StoredRecord) => {
-    const version = database.versionAt(record, seq)
-    return version.exists && !version.revives
-  }
-  if (credential === 'key' ? !exists(KEY) : !exists(SESSION) || exists(BLOCK)) return false
-  return seats.some((seat) => permissionsOf(database.versionAt(seat, seq)).includes(permission))
+  if (!isGenuineAt(database, question, seq)) return false
+  if (isOfUser(question) && database.versionAt(BLOCK, seq).exists) return false
+  return question.seats.some((seat) => permissionsOf(database.versionAt(seat, seq)).includes(permission))
+}
+
+/** Whether the credential counts in one state of the store. */
+export function isGenuineAt(database: Database, question: Question, seq: number): boolean {
+  const { token } = question
+  const record = credentialOf(question)
+  const { exists, revives, cutoffs } = database.versionAt(record, seq)
+  return record === CUTOFFS && token !== null ? !isVoid(token, cutoffs) : exists && !revives
 }

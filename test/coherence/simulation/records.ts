@@ -9,9 +9,12 @@ import { sha256 } from '../../../src/oidc/session/session-credentials.ts'
 
 export const TENANT = 'acme'
 
-/** A Seat by its id, the Seat of a name, an API key, a session, or the block of a user, whose `sub` is its id. */
+/**
+ * A Seat by its id, the Seat of a name, an API key, a session, the block of a user, whose `sub` is its id, or all cutoffs of the
+ * tenant.
+ */
 export interface StoredRecord {
-  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block'
+  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'cutoff'
   readonly id: string
 }
 
@@ -29,6 +32,23 @@ export interface Version {
   readonly renewAt: number
   /** A renewal wrote it after the end of the session, which only a broken variant does. */
   readonly revives: boolean
+  /** Of a session: whether a revocation has ended it. */
+  readonly revoked: boolean
+  /** Of the cutoffs. */
+  readonly cutoffs: Cutoffs
+}
+
+/** By subject: whole seconds, up to which tokens are void; -1: there is no cutoff. */
+export type Cutoffs = Readonly<Record<'user' | 'issuer' | 'tenant', number>>
+
+export const NO_CUTOFFS: Cutoffs = { user: -1, issuer: -1, tenant: -1 }
+
+/** A token. One with a session ends with that, and else by a cutoff. */
+export interface Token {
+  readonly by: 'gateway' | 'provider' | 'issuer'
+  /** Seconds by the clock of its issuer; null: it has none. */
+  readonly iat: number | null
+  readonly session: StoredRecord | null
 }
 
 export const SEATS: readonly StoredRecord[] = [
@@ -44,13 +64,20 @@ export const KEY: StoredRecord = { kind: 'api-key', id: 'key-1' }
 export const SESSION: StoredRecord = { kind: 'session', id: 'session-1-------------' }
 export const BLOCK: StoredRecord = { kind: 'block', id: 'user-1' }
 
-/** Those that a revocation of the user ends. */
-export const REVOKED: readonly StoredRecord[] = [SESSION, KEY]
+export const CUTOFFS: StoredRecord = { kind: 'cutoff', id: 'cutoffs' }
+/** Those that sign-ins create. */
+export const NEW_SESSIONS: readonly StoredRecord[] = [2, 3, 4].map((number) => ({
+  kind: 'session',
+  id: `session-${number}-------------`,
+}))
+/** Of the user. */
+export const SESSIONS: readonly StoredRecord[] = [SESSION, ...NEW_SESSIONS]
 
-/** Those that are written. */
+/** Those that are written, whichever number the schedule has. */
 export const RECORDS: readonly StoredRecord[] = [...SEATS, KEY, SESSION, BLOCK]
+export const ALL_RECORDS: readonly StoredRecord[] = [...RECORDS, ...NAMES, CUTOFFS, ...NEW_SESSIONS]
 
-const BY_ID = new Map([...RECORDS, ...NAMES].map((record) => [record.id, record]))
+const BY_ID = new Map(ALL_RECORDS.map((record) => [record.id, record]))
 
 export function recordBy(id: string): StoredRecord {
   const found = BY_ID.get(id)
@@ -62,8 +89,12 @@ export const SPACE = 's1'
 export const PERMISSIONS = ['things:use', 'things:see'] as const
 
 const SECRET = 's'.repeat(43)
+export const ISSUER = 'https://issuer.example'
+
 /** The value of the session's cookie. */
-export const COOKIE_TEXT = `${TENANT}.${SESSION.id}.${SECRET}`
+export function cookieOf({ id }: StoredRecord): string {
+  return `${TENANT}.${id}.${SECRET}`
+}
 
 const HASH = new Uint8Array(4)
 const COOKIE_HASH = sha256(SECRET)
@@ -104,11 +135,11 @@ export function namedOf(name: StoredRecord, version: Version, question: SeatQues
 
 export function keyOf({ id }: StoredRecord, { tag, exists }: Version): StoredApiKey | null {
   return exists
-    ? { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: tag, revokedAt: null, owner: null }
+    ? { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: tag, revokedAt: null, owner: BLOCK.id }
     : null
 }
 
-export function sessionOf({ id }: StoredRecord, { tag, exists, renewAt }: Version): StoredSession {
+export function sessionOf({ id }: StoredRecord, { tag, exists, renewAt, revoked }: Version): StoredSession {
   return {
     id,
     tenant: TENANT,
@@ -120,7 +151,7 @@ export function sessionOf({ id }: StoredRecord, { tag, exists, renewAt }: Versio
     renewAt,
     expiresAt: Infinity,
     endedAt: exists ? null : 0,
-    revoked: false,
+    revoked,
     name: null,
     familyHash: null,
     handleHash: null,
@@ -130,8 +161,21 @@ export function sessionOf({ id }: StoredRecord, { tag, exists, renewAt }: Versio
   }
 }
 
-export function restrictionOf({ id }: StoredRecord, { exists }: Version): UserRestriction | null {
-  return exists ? { user: id, block: { until: null }, cutoff: null } : null
+/** @param ofUser the cutoff; -1: there is none */
+export function restrictionOf(isBlocked: boolean, ofUser: number): UserRestriction | null {
+  const cutoff = orNull(ofUser)
+  if (!isBlocked && cutoff === null) return null
+  return { user: BLOCK.id, block: isBlocked ? { until: null } : null, cutoff }
+}
+
+export function orNull(cutoff: number): number | null {
+  return cutoff < 0 ? null : cutoff
+}
+
+/** By the contract: a token is void whose `iat`, rounded down, is not later than the revocation, and one without `iat`. */
+export function isVoid({ by, iat }: Token, { user, issuer, tenant }: Cutoffs): boolean {
+  const cutoff = Math.max(by === 'issuer' ? issuer : user, tenant)
+  return cutoff >= 0 && (iat === null || Math.floor(iat) <= cutoff)
 }
 
 /** The tag in the text that a reader sees. */

@@ -4,8 +4,9 @@
  */
 
 import { NO_FAULTS, type Conditions } from './context.ts'
+import type { Revocation } from './database.ts'
 import { Random } from '../../support/random.ts'
-import { RECORDS } from './records.ts'
+import { KEY, RECORDS } from './records.ts'
 
 /** `target`, `record`: numbers modulo the candidates at that time. Times in milliseconds of simulated time. */
 export type Action = { readonly at: number } & (
@@ -26,8 +27,9 @@ export type Action = { readonly at: number } & (
       /** Whether the Seats exchange their names. */
       readonly swaps: boolean
     }
-  /** Of the user, with its session and its key. */
-  | { readonly kind: 'revoke'; readonly target: number; readonly blocks: boolean }
+  | ({ readonly kind: 'revoke'; readonly target: number } & Revocation)
+  /** A new session of the user. */
+  | { readonly kind: 'sign in'; readonly target: number }
   | { readonly kind: 'reload'; readonly target: number }
   | { readonly kind: 'write from outside'; readonly record: number }
   | { readonly kind: 'ask'; readonly target: number }
@@ -62,6 +64,8 @@ export interface Schedule {
   readonly memory: number
   /** Whether a process asks about the block of each user alone. */
   readonly hasManyBlocks: boolean
+  /** Milliseconds that the clock of the issuers of tokens is ahead of the store's. */
+  readonly issuersAhead: number
 }
 
 /** Bytes that hold all records. */
@@ -84,13 +88,15 @@ export function scheduleOf(seed: number): Schedule {
     if ((kind === 'begin' || kind === 'kill a worker') && random.chance(0.6)) {
       actions.push(...writesOf(random, at + random.between(0, 100)))
     }
-  actions.push(...revocationsOf(new Random(seed ^ REVOCATIONS), when))
+  const other = new Random(seed ^ REVOCATIONS)
+  actions.push(...revocationsOf(other, when))
   actions.sort((a, b) => a.at - b.at)
   const checksRecovery = random.chance(0.15)
   const memory = random.pick([ENOUGH, ENOUGH, 4000])
   const hasManyBlocks = random.chance(0.3)
   const store = { hasRedis, kept, hasManyBlocks }
-  return { seed, gateways, ...store, conditions, actions, end, checksRecovery, memory }
+  const issuersAhead = other.pick([0, 0, other.between(-1500, 1500)])
+  return { seed, gateways, ...store, conditions, actions, end, checksRecovery, memory, issuersAhead }
 }
 
 function workersOf(random: Random): number {
@@ -138,12 +144,23 @@ const REVOCATIONS = 0x5eed
 
 function revocationsOf(random: Random, when: () => number): Action[] {
   if (random.chance(0.6)) return []
-  return Array.from({ length: random.pick([1, 1, 2]) }, () => ({
-    at: 40 + when(),
-    kind: 'revoke' as const,
-    target: random.below(ANY),
-    blocks: random.chance(0.3),
+  const first = 40 + when()
+  // Two of one subject, a sign-in or a new key often coincide.
+  const at = () => (random.chance(0.6) ? first + random.between(-40, 40) : 40 + when())
+  const signIns = Array.from({ length: random.below(4) }, () => ({
+    ...{ at: at(), kind: 'sign in' as const, target: random.below(ANY) },
   }))
+  const keys = random.chance(0.3) ? [writeOf(RECORDS.indexOf(KEY), at(), random)] : []
+  const subject = random.pick(['user', 'user', 'user', 'tenant', 'issuer'] as const)
+  const revocations = [first, ...(random.chance(0.4) ? [at()] : [])].map((at) => ({
+    ...{ at, kind: 'revoke' as const, target: random.below(ANY) },
+    ...{ subject, blocks: random.chance(0.3), lists: random.chance(0.7) },
+  }))
+  return [...signIns, ...keys, ...revocations]
+}
+
+function writeOf(record: number, at: number, random: Random): Action {
+  return { at, kind: 'write', target: random.below(ANY), record, deletes: false, further: 0 }
 }
 
 /** Often followed by a second write of the same record, perhaps by another process. */

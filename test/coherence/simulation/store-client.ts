@@ -13,13 +13,16 @@ import type { RestrictionsReading, UserRestrictionReading } from '../../../seats
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import type { Renewal, StoredSession } from '../../../seats-admin/index.ts'
 import type { SeatQuestion } from '../../../src/model/decision-seat.ts'
-import type { Database, FeedState, InstanceRow, Write } from './database.ts'
+import type { Database, FeedState, InstanceRow, Revocation, Write } from './database.ts'
 import { delay } from './context.ts'
 import type { Process } from './process.ts'
 import {
   BLOCK,
+  CUTOFFS,
+  ISSUER,
   keyOf,
   namedOf,
+  orNull,
   recordBy,
   restrictionOf,
   seatOf,
@@ -94,15 +97,20 @@ export class StoreClient {
 
   restrictions(_tenant: string): Promise<AsOf<RestrictionsReading>> {
     const isMany = this.#database.hasManyBlocks
-    return this.#read(BLOCK, (...version) => {
-      const restriction = restrictionOf(...version)
+    return this.#read(BLOCK, (_, { exists }) => {
+      const { user, issuer, tenant } = this.#database.current(CUTOFFS).cutoffs
+      const restriction = restrictionOf(exists, user)
       const users = restriction === null ? [] : [restriction]
-      return { now: 0, users: isMany ? null : users, issuers: {}, tenant: null }
+      const issuers = issuer < 0 ? {} : { [ISSUER]: issuer }
+      return { now: 0, users: isMany ? null : users, issuers, tenant: orNull(tenant) }
     })
   }
 
   userRestriction(_tenant: string, user: string): Promise<AsOf<UserRestrictionReading>> {
-    return this.#read(recordBy(user), (...version) => ({ now: 0, restriction: restrictionOf(...version) }))
+    return this.#read(BLOCK, ({ id }, { exists }) => {
+      const { cutoffs } = this.#database.current(CUTOFFS)
+      return { now: 0, restriction: user === id ? restrictionOf(exists, cutoffs.user) : null }
+    })
   }
 
   changesSince(position: Position | null): Promise<FeedState> {
@@ -112,10 +120,29 @@ export class StoreClient {
   /** Writers take turns by the lock on the counter row, so snapshot and effect are one event. */
   write(write: Write): Promise<Committed> {
     const ids = write.records.map(({ id }) => id).join(' and ')
+    return this.#commit(ids, () => this.#database.commit(write))
+  }
+
+  revoke(revocation: Revocation): Promise<Committed> {
+    const now = this.#process.clock.wall()
+    const what = `a revocation of the ${revocation.subject}`
+    return this.#commit(what, () => this.#database.revoke(revocation, now))
+  }
+
+  /** A creation and a revocation take turns by a lock. Null: there is no further session. */
+  signIn(): Promise<ReturnType<Database['signIn']>> {
     return this.#ask(TIMEOUT, () => {
-      const committed = this.#database.commit(write)
+      const created = this.#database.signIn()
+      this.#process.context.trace?.(`${this.#process.name} has created ${created?.session.id}`)
+      return created
+    })
+  }
+
+  #commit(what: string, commit: () => Committed): Promise<Committed> {
+    return this.#ask(TIMEOUT, () => {
+      const committed = commit()
       this.#process.context.model?.commit(this.#process, committed)
-      this.#process.context.trace?.(`${this.#process.name} has committed ${ids} as ${committed.seq}`)
+      this.#process.context.trace?.(`${this.#process.name} has committed ${what} as ${committed.seq}`)
       return committed
     })
   }

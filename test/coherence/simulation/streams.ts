@@ -17,12 +17,16 @@ const ENDS_WITHIN = 2000
 const SLOW = 100
 /** Milliseconds after such a decision in which it may still delay another one: it is repeated after two seconds. */
 const DELAYED = 2700
+/** Codes of a credential that a revocation has ended. */
+const VOID: ReadonlySet<string> = new Set(['token_revoked', 'api_key_revoked'])
 /** The probability that an allowed request stays open. */
 const STAYS = 0.25
 
 export class Stream implements OpenExchange {
   readonly question: Question
   readonly startedAt: number
+  /** Before its decision. */
+  readonly floor: Floor
   evaluation: Evaluation | null = null
   refusal: Refusal | null = null
   /** Simulated time of its decision. */
@@ -34,9 +38,10 @@ export class Stream implements OpenExchange {
   /** Simulated time of its last decision again that failed or was slow. */
   troubledAt = Number.NEGATIVE_INFINITY
 
-  constructor(question: Question, startedAt: number) {
+  constructor(question: Question, startedAt: number, floor: Floor) {
     this.question = question
     this.startedAt = startedAt
+    this.floor = floor
   }
 }
 
@@ -57,8 +62,8 @@ export class Streams implements OpenExchanges<Stream> {
   }
 
   begin(question: Question): void {
-    const { figures, context } = this.#world
-    const stream = new Stream(question, this.#decider.process.clock.now())
+    const { figures, context, checker } = this.#world
+    const stream = new Stream(question, this.#decider.process.clock.now(), checker.floor)
     const begun = context.timeline.now
     this.inFlight.add(stream)
     figures.requests++
@@ -89,6 +94,8 @@ export class Streams implements OpenExchanges<Stream> {
   revoke(stream: Stream, refusal: Refusal): void {
     stream.refusal = refusal
     this.inFlight.delete(stream)
+    if (VOID.has(refusal.code))
+      this.#world.checker.checkEnded(this.#decider.process.name, stream.floor, stream.question)
     this.#world.figures.cut++
   }
 

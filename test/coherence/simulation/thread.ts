@@ -6,6 +6,7 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import type { Test } from 'tap'
 import { commandOf } from './seeds.ts'
+import type { Figures } from './figures.ts'
 import type { ModelTrace } from './model-trace.ts'
 import type { Search, SearchResult, Told } from './search.ts'
 
@@ -39,16 +40,25 @@ export function searchFrom(from: number, schedules: number): Search {
 /**
  * The protocol held in all schedules of the search.
  *
- * @param least number of each event
+ * @param least the least number of each event
+ * @param others the least numbers of those that are rarer
  */
-export function holds(t: Test, result: SearchResult | undefined, schedules: number, least: number): void {
+export function holds(
+  t: Test,
+  result: SearchResult | undefined,
+  schedules: number,
+  least: number,
+  others: Partial<Figures> = {},
+): void {
   if (result === undefined) return void t.fail('no result')
   holdsAgain(t, result, 'no violation')
   const { figures } = result
   t.equal(figures.schedules, schedules)
   t.comment(JSON.stringify(figures))
   // A simulation without faults proves nothing.
-  for (const [name, count] of Object.entries(figures)) t.ok(count >= least, `${count} ${name}`)
+  const rarer: Readonly<Record<string, number>> = others
+  for (const [name, count] of Object.entries(figures))
+    t.ok(count >= (rarer[name] ?? least), `${count} ${name}`)
 }
 
 /** @param reason why it did not hold before */

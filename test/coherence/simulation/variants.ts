@@ -5,7 +5,13 @@
 
 import type { Bus, BusReceiver } from '../../../src/coherence/bus.ts'
 import type { ChangeKind, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
-import { NOTHING_OPEN, type OpenCounts, type ReachedInstance } from '../../../seats-admin/model/revocation.ts'
+import {
+  noticeOf,
+  NOTHING_OPEN,
+  type OpenCounts,
+  type ReachedInstance,
+  type RevocationNotice,
+} from '../../../seats-admin/model/revocation.ts'
 import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
 import { History } from '../../../src/coherence/history.ts'
@@ -20,6 +26,8 @@ import {
   type SeatSource,
 } from '../../../src/decision/seats/memory.ts'
 import { ReceivedChanges } from '../../../src/decision/seats/received-changes.ts'
+import { Refusal } from '../../../src/model/errors.ts'
+import { Changes } from '../../../src/pipeline/pending-changes.ts'
 import { Reevaluation } from '../../../src/pipeline/reevaluation.ts'
 import type { Violation } from './checker.ts'
 import { maker, type Parts, REAL_PARTS, sessionsOf } from './parts.ts'
@@ -218,6 +226,89 @@ function assumesClosed(how: ReachedInstance['how']): Parts['instance'] {
   )
 }
 
+/** Memory that takes the caller's time of issue for another one. */
+function restrictsAt(issuedAt: (of: number) => number): Parts['memory'] {
+  return maker(
+    class extends SeatMemory {
+      override restriction(...[caller, trace]: Parameters<SeatMemory['restriction']>) {
+        return super.restriction({ ...caller, issuedAt: issuedAt(caller.issuedAt) }, trace)
+      }
+    },
+  )
+}
+
+/** Revocations reach memory by announcements alone. */
+class ReadsNoRevocations extends SeatMemory {
+  override applyReading(...[changes, head]: Parameters<SeatMemory['applyReading']>): void {
+    super.applyReading(changes?.filter(({ kind }) => kind !== 'revocation') ?? null, head)
+  }
+}
+
+/** The changes, with other notices of revocations. */
+function withNotices<C extends SeatChange>(
+  changes: readonly C[],
+  other: (notice: RevocationNotice) => RevocationNotice,
+): C[] {
+  return changes.map((change) => {
+    const notice = change.kind === 'revocation' ? noticeOf(change.key) : null
+    return notice === null ? change : { ...change, key: JSON.stringify(other(notice)) }
+  })
+}
+
+/** Takes the sessions that a commit lists for all that it has ended. */
+class TakesListForWhole extends SeatMemory {
+  override applyAnnouncement(changes: readonly SeatChange[]): void {
+    super.applyAnnouncement(withNotices(changes, (notice) => ({ ...notice, listed: true })))
+  }
+
+  override applyReading(...[changes, head]: Parameters<SeatMemory['applyReading']>): void {
+    super.applyReading(changes && withNotices(changes, (notice) => ({ ...notice, listed: true })), head)
+  }
+}
+
+/** Open requests are cut as by a revocation at another time, in ms. */
+function cutsAt(at: (of: number) => number): Parts['changes'] {
+  return () => {
+    const changes = new Changes()
+    const announced = changes.applyAnnouncement.bind(changes)
+    // Readings are applied in the same way.
+    changes.applyAnnouncement = (all) =>
+      announced(withNotices(all as NumberedChange[], (notice) => ({ ...notice, at: at(notice.at) })))
+    return changes
+  }
+}
+
+/** Says of a revocation that it has read, and that was not announced, that it has cut nothing. */
+class CutsWhatIsAnnounced extends Changes {
+  override applyReading(changes: Parameters<Changes['applyReading']>[0]): void {
+    for (const { kind, mark } of changes ?? []) if (kind === 'revocation') this.hasCut(mark, NOTHING_OPEN)
+    super.applyReading(changes?.filter(({ kind }) => kind !== 'revocation') ?? null)
+  }
+}
+
+/** Takes each token for one that ends with its `iat`. */
+const endsWithIat: Parts['readToken'] = (text) => {
+  const principal = REAL_PARTS.readToken(text)
+  return principal instanceof Refusal ? principal : { ...principal, issuedAt: Math.floor(text.iat ?? 0) }
+}
+
+/** Takes what the list says of any revocation for what it says of the one that waits. */
+function countsAnyReport(parts: InstanceOptions): Instance {
+  const { list } = parts
+  let mark = 0
+  const instances: InstanceList['instances'] = async () =>
+    ((await list?.instances()) ?? []).map((each) => ({
+      ...each,
+      cuts: each.cuts.map(({ cut }) => ({ mark, cut })),
+    }))
+  const instance = new Instance({ ...parts, list: list && replaced(list, { instances }) })
+  const revoke: Instance['revoke'] = (committed) => {
+    mark = committed.mark
+    return instance.revoke(committed)
+  }
+  return replaced(instance, { revoke })
+}
+
 /** Re-evaluation that sees only some of the open exchanges. */
 function watchesOnly(isSeen: (stream: Stream) => boolean): Parts['reevaluation'] {
   return (changes, exchanges, clock) => {
@@ -306,6 +397,19 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
     instance: assumesClosed('acknowledged'),
   },
   'an instance whose lease has ended counts as closed': { instance: assumesClosed('lease_ended') },
+  'what an instance has cut for another revocation counts': { instance: countsAnyReport },
+  'a token of the second of a revocation counts': { memory: restrictsAt((at) => at + 1) },
+  'a revocation has a leeway': { memory: restrictsAt((at) => at - 1) },
+  'a token without iat outlives a revocation': {
+    memory: restrictsAt((at) => (at === -Infinity ? Infinity : at)),
+  },
+  'a session ends with the iat of its token': { readToken: endsWithIat },
+  'a revocation does not reach memory': { memory: withoutChangesOf('revocation') },
+  'a revocation reaches memory by announcements alone': { memory: maker(ReadsNoRevocations) },
+  'sessions that a revocation does not list stay in memory': { memory: maker(TakesListForWhole) },
+  'a stream with a token of the second of a revocation stays open': { changes: cutsAt((at) => at - 1000) },
+  'a stream with a token of the next second is cut': { changes: cutsAt((at) => at + 1000) },
+  'a revocation that is read cuts nothing': { changes: maker(CutsWhatIsAnnounced) },
   're-evaluation forgets requests that are not decided yet': {
     reevaluation: watchesOnly(({ evaluation }) => evaluation !== null),
   },
@@ -321,6 +425,9 @@ const SHOWN_BY_STREAMS: ReadonlySet<string> = new Set([
 
 /** Variants that the answer to a revocation shows. */
 const SHOWN_BY_ANSWERS: ReadonlySet<string> = new Set([
+  'what an instance has cut for another revocation counts',
+  'a stream with a token of the second of a revocation stays open',
+  'a revocation that is read cuts nothing',
   'a process says what it has cut before it has',
   'the primary says what its workers have cut',
   'an instance that has not said what it has cut counts as closed',
@@ -335,6 +442,7 @@ const SHOWN_BY_ANSWERS: ReadonlySet<string> = new Set([
 export function shows(name: string | null, { kind }: Violation): boolean {
   if (name === null) return true
   if (SHOWN_BY_ANSWERS.has(name)) return kind === 'uncut'
+  if (name === 'a stream with a token of the next second is cut') return kind === 'ended'
   return SHOWN_BY_STREAMS.has(name) ? kind === 'open' : kind === 'stale' || kind === 'torn'
 }
 

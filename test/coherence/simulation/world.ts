@@ -16,8 +16,8 @@ import { ModelTrace } from './model-trace.ts'
 import { RedisModel } from './redis.ts'
 import type { Schedule } from './schedule.ts'
 import { StoreClient } from './store-client.ts'
-import { type Question, QUESTIONS, recordsOf } from './questions.ts'
-import { BLOCK, recordBy, RECORDS, REVOKED, TENANT, type StoredRecord } from './records.ts'
+import { type Question, QUESTIONS, questionOfToken, questionsOfSession, recordsOf } from './questions.ts'
+import { BLOCK, CUTOFFS, RECORDS, type StoredRecord } from './records.ts'
 import { Timeline } from './timeline.ts'
 import { Checker } from './checker.ts'
 
@@ -40,6 +40,8 @@ export class World {
   readonly gateways: Gateway[] = []
   readonly figures: Figures = zeroFigures()
   #nextTag = 1_000_000
+  /** Those of all sessions. */
+  readonly #questions: Question[] = [...QUESTIONS]
   /** The answer to the newest revocation. */
   #reached: readonly ReachedInstance[] = []
   /** When the newest of the requests began that were answered with 503. */
@@ -97,21 +99,51 @@ export class World {
   opened(decider: Decider): void {
     this.context.trace?.(`${decider.process.name} opens`)
     for (const question of QUESTIONS) this.ask(decider, question, 100)
+    this.ask(decider, this.#questionOfToken(), 100)
   }
 
   /** A write has been acknowledged: all deciders get requests for its records at once, and some get more later. */
-  answered(by: string, committed: Committed): void {
+  answered(by: string, seq: number): void {
     const { random, trace } = this.context
-    const { seq } = committed
-    const records = recordsIn(committed)
+    const records = this.database.changedBy(seq)
     trace?.(`${by} has answered ${records.map(({ id }) => id).join(' and ')} ${seq}`)
     this.checker.answered(records, seq)
     this.figures.writes++
     for (const decider of this.deciders) {
       decider.streams.expectEnds(records)
-      if (random.chance(0.8)) this.ask(decider, questionOf(random, records))
-      if (random.chance(0.4)) this.ask(decider, questionOf(random, records), random.pick([20, 400, 1200]))
+      if (random.chance(0.8)) this.ask(decider, this.questionOf(records))
+      if (random.chance(0.4)) this.ask(decider, this.questionOf(records), random.pick([20, 400, 1200]))
+      if (records.includes(CUTOFFS)) this.ask(decider, this.#questionOfToken())
     }
+  }
+
+  /** A client has a new session, with a token of the same moment: it counts everywhere. */
+  signedIn({ session, seq }: { readonly session: StoredRecord; readonly seq: number }): void {
+    this.checker.answered([session], seq)
+    this.figures.signIns++
+    const questions = questionsOfSession(session, this.#issuersNow)
+    this.#questions.push(...questions)
+    for (const decider of this.deciders)
+      for (const question of questions) this.ask(decider, question, this.context.random.pick([3, 20, 400]))
+  }
+
+  /** A question that depends on one of the records. */
+  questionOf(records: readonly StoredRecord[]): Question {
+    const { random } = this.context
+    const own = random.chance(0.3) ? [this.#questionOfToken()] : []
+    const questions = [...own, ...this.#questions].filter((each) =>
+      recordsOf(each).some((record) => records.includes(record)),
+    )
+    return questions.length === 0 ? this.#questionOfToken() : random.pick(questions)
+  }
+
+  #questionOfToken(): Question {
+    return questionOfToken(this.context.random, this.#issuersNow)
+  }
+
+  /** Seconds by the clock of the issuers of tokens. */
+  get #issuersNow(): number {
+    return (this.context.timeline.now + this.schedule.issuersAhead) / 1000
   }
 
   /** What an instance says that it has cut is no longer open in any of its processes. */
@@ -156,7 +188,7 @@ export class World {
       (committed) =>
         process.clock.after(LEASE + MARGIN, () => {
           this.context.model?.answer(process, committed.seq)
-          this.answered('outside', committed)
+          this.answered('outside', committed.seq)
         }),
       () => {},
     )
@@ -200,7 +232,7 @@ export class World {
     this.#reached = []
     const [decider] = serving.flatMap(({ deciders }) => deciders.filter(({ isOpen }) => isOpen))
     if (decider === undefined) return
-    decider.revoke({ records: REVOKED, deletes: REVOKED, revokes: true })
+    decider.revoke({ subject: 'user', blocks: false, lists: true })
     timeline.runUntil(timeline.now + SETTLES_WITHIN)
     for (const { name } of serving)
       if (!this.#reached.some(({ id, how, cut }) => id === name && how === 'acknowledged' && cut !== null))
@@ -210,15 +242,4 @@ export class World {
 
 function total(cut: OpenCounts | null): string {
   return cut === null ? '?' : `${cut.websockets + cut.streams + cut.requests}`
-}
-
-/** A question that depends on one of the records. */
-export function questionOf(random: Random, records: readonly StoredRecord[]): Question {
-  return random.pick(QUESTIONS.filter((each) => recordsOf(each).some((record) => records.includes(record))))
-}
-
-function recordsIn({ changes }: Committed): StoredRecord[] {
-  const own = changes.filter(({ tenant }) => tenant === TENANT)
-  const records = own.filter(({ kind }) => kind !== 'revocation')
-  return records.map(({ kind, key }) => (kind === 'block' ? BLOCK : recordBy(key)))
 }
