@@ -35,7 +35,9 @@ export function unreachedText(what) {
 export function howText({ how, cut }) {
   if (how === null) return 'not answered yet'
   if (how === 'lease_ended') return 'does not answer, and its lease has ended'
-  return cut === null ? 'decides by it, but has not said what it cut' : 'decides by it'
+  return cut === null
+    ? 'has not said what it cut: it is slow, or of an older version, which may accept what is void'
+    : 'decides by it'
 }
 
 /**
