@@ -1,13 +1,15 @@
 /** `seatgate revoke user`, `key`, `session`, `issuer` and `tenant`: voids what a subject was given until now. */
 
 import { isSessionId } from '../../../seats-admin/model/session-record.ts'
+import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { JSON_OUTPUT, type Option, UsageError } from '../arguments.ts'
-import { defineCommand, type Terminal } from '../command.ts'
+import { CommandFailed, defineCommand, type Terminal } from '../command.ts'
 import { quoted } from '../near-names.ts'
 import { findKey, findSub } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
 import { REMOTE, type RemoteValues, withGateway } from '../remote/gateway-options.ts'
 import { momentOf } from '../remote/moment.ts'
+import { GatewayRefusal } from '../remote/problem-text.ts'
 import { RECEIPT, type RevocationRequest, type RevocationValues, revokeSubject } from './revoke-subject.ts'
 
 /** The options of all these commands. */
@@ -23,7 +25,7 @@ const COMMON = {
 const EXITS = {
   0: 'closed: every gateway decides by the revocation, and has cut what was open; with --dry-run: what would end was printed',
   1: 'nothing was revoked, or it is not known, as the message says; or the receipt could not be written',
-  3: 'partial: decisions are closed, but a gateway has not said that it has cut what was open',
+  3: 'partial: it is in force, but a gateway has not said that it has cut what was open, or is of an older version, which may accept what is void',
 }
 
 const DETAILS =
@@ -45,6 +47,11 @@ function revoke(
     const [name, request] = await find(gateway)
     return revokeSubject(gateway, name, { ...request, reason: values.reason }, values, terminal)
   })
+}
+
+/** Whether the caller may not look up a name: `revocations:create` alone suffices to revoke. */
+function mayNotLookUp(cause: unknown): cause is GatewayRefusal {
+  return cause instanceof GatewayRefusal && cause.problem.code === 'permission_denied'
 }
 
 export const revokeUser = defineCommand({
@@ -70,7 +77,12 @@ export const revokeUser = defineCommand({
       throw new UsageError('--until is the end of the block: it goes with --all')
     const until = values.until === undefined ? undefined : momentOf('--until', values.until)
     return revoke(values, terminal, async (gateway) => {
-      const user = values.sub ? subOrAddress : await findSub(gateway, subOrAddress, terminal)
+      const user = values.sub
+        ? subOrAddress
+        : await findSub(gateway, subOrAddress, terminal).catch((cause: unknown) => {
+            if (!mayNotLookUp(cause)) throw cause
+            throw new CommandFailed(`${cause.message}\nWithout it, give the sub of the user, and --sub`)
+          })
       const what = values.all ? { what: 'all', until } : {}
       return [`user ${quoted(user)}`, { subject: { user }, ...what }]
     })
@@ -88,8 +100,15 @@ export const revokeApiKey = defineCommand({
   run: async ({ values, positionals: [nameOrId = ''] }, terminal) =>
     revoke(values, terminal, async (gateway) => {
       // After a partial revocation, the same command is repeated: the key is revoked by then.
-      const { id, name } = await findKey(gateway, nameOrId, { includesRevoked: true })
-      return [`API key ${quoted(name)} ${id}`, { subject: { api_key: id } }]
+      const { id, name } = await findKey(gateway, nameOrId, { includesRevoked: true }).catch(
+        (cause: unknown) => {
+          if (!mayNotLookUp(cause)) throw cause
+          if (isUlid(nameOrId)) return { id: nameOrId, name: null }
+          throw new CommandFailed(`${cause.message}\nWithout it, give the id of the API key`)
+        },
+      )
+      const title = name === null ? `API key ${id}` : `API key ${quoted(name)} ${id}`
+      return [title, { subject: { api_key: id } }]
     }),
 })
 

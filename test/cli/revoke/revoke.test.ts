@@ -155,6 +155,29 @@ t.test('a key that is revoked already, by its name: as after a partial revocatio
   t.match(await run(['keys', 'revoke', 'export', '--yes']), { code: 1, err: /no API key "export" in force/ })
 })
 
+t.test('a caller who may revoke and nothing else: by sub and by id', async (t) => {
+  const { world, run, done } = await signingWorld(t)
+  await done('seats', 'create', 'Revoker', '--in', 'admin', '--permission', 'revocations:create')
+  const key = (await done('keys', 'create', 'on-call', '--seat', 'Revoker')).trim()
+  await done('keys', 'create', 'leaked', '--seat', 'admin')
+  const { data } = (await world.admin('GET', '/v1/api-keys')).json
+  const { id } = data.find(({ name }: { name: string }) => name === 'leaked')
+  const revoke = (...args: string[]) => run(['revoke', ...args, '--yes', '--api-key', key])
+  t.match(await revoke('user', 'anna'), {
+    code: 1,
+    out: '',
+    err: /users:list[^]*give the sub of the user, and --sub\n$/,
+  })
+  t.match(await revoke('user', 'anna', '--sub'), { code: 0, out: /^closed: user "anna" is revoked$/m })
+  t.match(await revoke('key', 'leaked'), {
+    code: 1,
+    out: '',
+    err: /api-keys:list[^]*give the id of the API key\n$/,
+  })
+  t.match(await revoke('key', id), { code: 0, out: new RegExp(`^closed: API key ${id} is revoked$`, 'm') })
+  t.equal((await revocations(world)).length, 2)
+})
+
 t.test('bad usage is refused before a gateway is asked', async (t) => {
   const { run } = afar(t, { port: 9 }, 'sk_none')
   for (const [args, err] of [
