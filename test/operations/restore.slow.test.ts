@@ -1,6 +1,6 @@
 /**
  * A store that is restored from a backup of before a revocation: without its receipt, the voided token is accepted; with
- * it, `seatgate revoke --from` has the token refused on the first request served (docs/operations.md).
+ * it, `seatgate revoke --from` has the token refused on the first request served (docs/revocation.md).
  */
 
 import { execFile } from 'node:child_process'
