@@ -1,6 +1,6 @@
 /**
  * Revocations while the store is away for an instance, and beside an instance of an older version: both are named, and the
- * list tells what a 503 leaves open.
+ * list tells what a 503 leaves open, and what a client has not waited for.
  */
 
 import t from 'tap'
@@ -105,3 +105,22 @@ for (const [what, text] of Object.entries({
     t.same(await revoking.decisions(token), REVOKED, 'repeated')
     t.equal((await revoking.listed(third, `user:${user}`))[0]?.id, answer.id)
   })
+
+t.test('an answer that its client does not wait for is stored', async (t) => {
+  const user = revoking.user()
+  const token = await revoking.token(user)
+  const exchanges = (await Promise.all(gateways.map((gateway) => open(gateway, token)))).flat()
+  const stores = first.toStore?.arrival('client', 'UPDATE revocations', { held: true })
+  const hangUp = revoking.begin(first, { user })
+  await stores
+  hangUp()
+  await first.toStore?.heal()
+  await Promise.all(exchanges.map((each) => each.cut()))
+  t.same(await revoking.decisions(token), REVOKED)
+  const answer = await until(async () => {
+    const [listed] = await revoking.listed(third, `user:${user}`)
+    return listed?.instances.length === 3 && listed
+  }, 'the answer')
+  if (answer.state === 'closed') t.same(sumOf(answer), countsOf(exchanges))
+  for (const gateway of gateways) t.strictSame(await revoking.stored(gateway, answer.id), answer)
+})

@@ -4,6 +4,7 @@
  */
 
 import t from 'tap'
+import { served } from '../support/served.ts'
 import { until } from '../support/until.ts'
 import { startFleet } from './fleet.ts'
 import { countsOf, startOpenUpstream } from './open-exchanges.ts'
@@ -82,7 +83,7 @@ for (const redis of ['own', 'none'] as const)
         answer: await revoking.revoke(first, { user: (await newUser()).user }),
       }))
       for (const gateway of gateways) t.strictSame(await revoking.stored(gateway, answer.id), answer)
-      const { json } = await fleet.admin(first, 'GET', '/v1/fleet')
+      const { json } = await served(() => fleet.admin(first, 'GET', '/v1/fleet'))
       t.equal(json.changes[0].seq, answer.seq)
     })
   })

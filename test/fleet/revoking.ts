@@ -85,12 +85,11 @@ export class Revoking {
     return json
   }
 
-  /** Sends a revocation, and does not read the answer. Resolves with the end of that once the request is sent. */
-  async sent(gateway: FleetGateway, subject: object): Promise<() => void> {
+  /** Sends a revocation without waiting for its answer. @returns what closes the connection */
+  begin(gateway: FleetGateway, subject: object): () => void {
     const client = new Client(gateway.port)
-    const [headers, body] = adminRequest(this.fleet.key, { subject })
-    client.send('POST', REVOCATIONS, headers, body).catch(() => {})
-    await new Promise(setImmediate)
+    const request = adminRequest(this.fleet.key, { subject })
+    client.send('POST', REVOCATIONS, ...request).catch(() => {})
     return () => client.close()
   }
 
@@ -130,6 +129,16 @@ export function sumOf({ ended: { websockets, streams, requests } }: Revoked): Op
   return { websockets, streams, requests }
 }
 
+/** Null if a gateway could not serve it: a machine that stands still leaves it without a lease. */
+export async function ifServed<V>(attempt: Promise<V>): Promise<V | null> {
+  try {
+    return await attempt
+  } catch (cause) {
+    if (cause instanceof Unavailable) return null
+    throw cause
+  }
+}
+
 /**
  * The first attempt whose instances have answered in time. A machine that stands still for a second may leave one
  * without an answer: a further attempt has other users.
@@ -137,10 +146,7 @@ export function sumOf({ ended: { websockets, streams, requests } }: Revoked): Op
 export function closed<A extends { readonly answer: Revoked }>(attempt: () => Promise<A>): Promise<A> {
   let last: Revoked | null = null
   const look = async () => {
-    const made = await attempt().catch((cause: unknown) => {
-      if (cause instanceof Unavailable) return null
-      throw cause
-    })
+    const made = await ifServed(attempt())
     last = made?.answer ?? null
     return last?.state === 'closed' && made
   }
