@@ -167,7 +167,11 @@ function linesOf(credential: Credential): string[] {
   return Object.entries(credential).map(([name, value]) => `${name}: ${value}`)
 }
 
-/** The head of a request. */
 export function getting(path: string, credential: Credential): string {
-  return [`GET ${path} HTTP/1.1`, 'Host: gw.example', ...linesOf(credential), '', ''].join('\r\n')
+  return headOf('GET', path, credential)
+}
+
+/** The head of a request. */
+export function headOf(method: string, path: string, fields: Credential): string {
+  return [`${method} ${path} HTTP/1.1`, 'Host: gw.example', ...linesOf(fields), '', ''].join('\r\n')
 }
