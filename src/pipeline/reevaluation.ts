@@ -121,6 +121,8 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
   start(): void {
     this.#cancel = this.#clock.every(CHECK_EVERY, () => this.#check())
     this.#changes.onUrgent(() => this.#checkSoon())
+    // A writer waits for what this process has open, also if its revocation has arrived before.
+    if (this.#changes.areUrgent) this.#checkSoon()
   }
 
   stop(): void {

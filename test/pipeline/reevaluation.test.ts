@@ -1,6 +1,7 @@
 /** When open exchanges are cut or decided again, by a clock of the test. */
 
 import t from 'tap'
+import type { OpenCounts } from '../../seats-admin/model/revocation.ts'
 import type { Evaluation } from '../../src/model/decision.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
@@ -36,7 +37,7 @@ function principalOf(more: Partial<Principal>): Principal {
 }
 
 /** Exchanges at a clock that the test moves. Their decisions again give `next`. */
-function setUp() {
+function setUp({ isStarted = true } = {}) {
   const changes = new Changes()
   const inFlight = new Set<Open>()
   const timers: { readonly at: number; readonly run: () => void }[] = []
@@ -76,7 +77,7 @@ function setUp() {
     every: () => () => {},
     after: (ms, run) => void timers.push({ at: state.now + ms, run }),
   })
-  reevaluation.start()
+  if (isStarted) reevaluation.start()
   const add = (name: string, more: Partial<Principal>, kind: Open['kind'] = 'streams'): Open => {
     const evaluation = evaluationOf(principalOf(more))
     const exchange = { name, kind, cut: null, startedAt: state.now, evaluation, refusal: null }
@@ -92,7 +93,7 @@ function setUp() {
     }
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
   }
-  return { changes, state, timers, add, pass }
+  return { changes, reevaluation, state, timers, add, pass }
 }
 
 const change = (kind: string, key: string, mark = 1) => ({ tenant: 'acme', kind, key, mark })
@@ -126,6 +127,18 @@ t.test('a revocation cuts what it names in the next turn, without a decision, an
   t.notOk(others.some(({ cut }) => cut !== null))
   t.same(state.decided, ['new session'])
   t.same(await changes.cutBy(1), { websockets: 1, streams: 3, requests: 1 })
+})
+
+t.test('a revocation that arrives before the start is looked at in the next turn after it', async (t) => {
+  const { changes, reevaluation, add, pass } = setUp({ isStarted: false })
+  changes.applyAnnouncement(revocation(1, change('session', 's1')))
+  let cut: OpenCounts | null = null
+  void changes.cutBy(1).then((counts) => (cut = counts))
+  reevaluation.start()
+  const request = add('request', {}, 'requests')
+  await pass()
+  t.equal(request.cut, 'token_revoked')
+  t.same(cut, { websockets: 0, streams: 0, requests: 1 })
 })
 
 t.test('an announcement and a reading of one revocation cut once, and count once', async (t) => {
