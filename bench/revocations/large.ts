@@ -48,15 +48,16 @@ async function revokeTenant(ending: Ending, store: OneStore, count: number): Pro
   let most = before
   const requests: number[] = []
   let ended = false
-  const asking = (async () => {
-    for (; !ended; await sleep(5)) requests.push(await gateway.ask(gateway.caller))
-  })()
-  const sampling = (async () => {
-    for (; !ended; await sleep(20)) most = Math.max(most, gateway.memory)
-  })()
-  const answer = await gateway.revoke({ tenant: true })
-  ended = true
-  await Promise.all([asking, sampling])
+  const repeat = async (run: () => Promise<void>) => {
+    for (; !ended; await sleep(5)) await run()
+  }
+  const beside = [
+    repeat(async () => void requests.push(await gateway.ask(gateway.caller))),
+    repeat(async () => void (most = Math.max(most, gateway.memory))),
+  ]
+  for (const each of beside) each.catch(() => {})
+  const answer = await gateway.revoke({ tenant: true }).finally(() => (ended = true))
+  await Promise.all(beside)
   const after = store.statements()
   return {
     ...{ store: store.kind, sessions: count, answer, memory: [before, most], requests },
