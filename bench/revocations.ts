@@ -3,12 +3,12 @@
  * have reached everything, and what they cost. Prints tables in Markdown. `--quick` is a trial: all is smaller.
  */
 
-import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { refuse, runBench } from './harness.ts'
 import { measureFleet } from './revocations/fleets.ts'
 import { measureSessionFlood } from './revocations/flood.ts'
 import { measureCutoffs, measureTenants } from './revocations/large.ts'
+import { load, machine } from './revocations/machine.ts'
 import { cutoffTable, fleetTable, floodTable, tenantTable } from './revocations/tables.ts'
 
 const { values } = parseArgs({
@@ -46,11 +46,7 @@ if (
 
 await runBench(async () => {
   for (const name of only) {
-    const before = loadavg()
-    console.log(`${await parts[name]?.()}\n`)
-    const [load, after] = [before, loadavg()].map((each) => each.map((value) => value.toFixed(1)).join(' '))
-    console.log(
-      `Node.js ${process.versions.node}, ${availableParallelism()} cores; load average ${load} before, ${after} after.\n`,
-    )
+    const before = load()
+    console.log(`${await parts[name]?.()}\n\n${await machine()}; load ${before} before, ${load()} after.\n`)
   }
 })

@@ -7,8 +7,8 @@ import type { CutoffsKept, TenantRevoked } from './large.ts'
 
 export function fleetTable(measured: readonly FleetTurns[]): string {
   return [
-    '| instances | | turns | answer, ms: p50, p99 | old credentials refused everywhere, ms: p50, p99 | a client sees the end, ms: p50, p99 | closed | stale |',
-    '|--:|---|--:|--:|--:|--:|--:|--:|',
+    '| instances | | turns | answer, ms: p50, p99 | old credentials refused everywhere, ms: p50, p99 | a client sees the end, ms: p50, p99 | at the instance that was frozen, from when it goes on | closed | stale |',
+    '|--:|---|--:|--:|--:|--:|--:|--:|--:|',
     ...measured.map(fleetRow),
   ].join('\n')
 }
@@ -23,15 +23,16 @@ function fleetRow({ instances, scenario, turns }: FleetTurns): string {
     spread(answers),
     spread(refused),
     spread(turns.flatMap(({ cuts }) => cuts)),
+    spread(turns.flatMap(({ thawed }) => thawed)),
     turns.filter(({ state }) => state === 'closed').length,
     turns.reduce((sum, { stale }) => sum + stale, 0),
   ]
-  const thawed = turns.flatMap((turn) => turn.thawed)
-  return `| ${cells.join(' | ')} |${thawed.length === 0 ? '' : ` thawed ${spread(thawed)}`}`
+  return `| ${cells.join(' | ')} |`
 }
 
-/** The median with the quartiles, and the 99th percentile. */
+/** The median with the quartiles, and the 99th percentile; empty without values. */
 function spread(values: readonly number[]): string {
+  if (values.length === 0) return ''
   const [low, half, high, most] = [0.25, 0.5, 0.75, 0.99].map((share) => quantile(values, share).toFixed(1))
   return `${half} (${low} to ${high}), ${most}`
 }
@@ -50,7 +51,7 @@ function floodRow({ flood, rate, cpu, delay, cuts }: Flooded): string {
     rate.toFixed(0),
     `${(100 * cpu).toFixed(0)} %`,
     `${delay.p99.toFixed(1)}, ${delay.most.toFixed(1)}`,
-    cuts.length === 0 ? '' : spread(cuts),
+    spread(cuts),
   ]
   return `| ${cells.join(' | ')} |`
 }
