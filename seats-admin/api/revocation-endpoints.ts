@@ -35,7 +35,7 @@ import {
 } from './revocation-views.ts'
 import { checker } from './validate-body.ts'
 import { listing } from './views.ts'
-import { administrationWarnings, warned } from './warnings.ts'
+import { administrationWarnings, warningsAfter, withWarnings } from './warnings.ts'
 
 const always: Schema<true> = { type: 'boolean', enum: [true], description: 'The whole tenant.' }
 
@@ -146,14 +146,17 @@ async function revoke(deps: AdminDeps, caller: Caller, input: RevocationInput) {
   const written = await store.revoke(writerOf(caller, deps), input)
   if (isRefusal(written)) return written
   const { value: made } = written
-  const reached = await revoking.revoke(committedOf(written))
+  const [reached, warnings] = await Promise.all([
+    revoking.revoke(committedOf(written)),
+    warningsAfter(caller, deps, written),
+  ])
   const unreached = revoking.unreached(caller.tenant, input.subject)
   const answer = answerForm(made, reached, unreached, now())
   const { tenant, audit } = made
   const stored = { ...answer, receipt: revoking.sign?.({ tenant, ...answer, audit }) ?? null }
   await store.answerRevocation(tenant, made.id, JSON.stringify(stored))
   revoking.answered(stored.state)
-  return { status: 200, body: await warned(stored, caller, deps, written) } as const
+  return { status: 200, body: withWarnings(stored, warnings) } as const
 }
 
 async function preview(deps: AdminDeps, caller: Caller, input: RevocationInput) {
@@ -167,7 +170,7 @@ async function preview(deps: AdminDeps, caller: Caller, input: RevocationInput) 
     revoked: counted.keys,
     blocked: input.what === 'all' && 'user' in input.subject ? [input.subject.user] : [],
   })
-  return { status: 200, body: warnings.length === 0 ? answer : { ...answer, warnings } } as const
+  return { status: 200, body: withWarnings(answer, warnings) } as const
 }
 
 function listRevocations(deps: AdminDeps): AdminEndpoint {

@@ -143,7 +143,10 @@ export async function warned<B extends object>(
   written: KeyAdministration,
   others: readonly Warning[] = [],
 ) {
-  const all = together(await warningsAfter(caller, deps, written), others)
+  return withWarnings(body, together(await warningsAfter(caller, deps, written), others))
+}
+
+export function withWarnings<B extends object>(body: B, all: readonly Warning[]) {
   return all.length === 0 ? body : { ...body, warnings: all }
 }
 
