@@ -23,6 +23,14 @@ export function pointerTo(parent: string, name: string): string {
   return `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
+/** The parts of a JSON Pointer. */
+export function pointerParts(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
 export interface AdminFault {
   /** JSON Pointer (RFC 6901). */
   readonly path: string

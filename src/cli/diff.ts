@@ -8,6 +8,7 @@ import { names } from './remote/list-output.ts'
 import { plural, fold, groupsOnScreen, isOnScreen, onOneLine } from './screen.ts'
 import { grantingSeats } from './seat-source.ts'
 import { readTables } from './table-source.ts'
+import { code, escaped } from './markdown.ts'
 
 const WHERE =
   'a configuration file, its folder, or git:REV for the file at a revision; prefix it with shadow: for its candidate tables'
@@ -157,15 +158,6 @@ function permissionAsMarkdown(entry: EntryView | null): string {
   if (entry === null) return 'no entry'
   const { permission, upstream } = entry
   return `${code(permission)} → ${escaped(upstream + detailsOf(entry))}<br>${escaped(placeOf(entry))}`
-}
-
-/** A cell of a table with code. A `|` ends the cell even within code. */
-function code(text: string): string {
-  return `\`${text.replaceAll('|', '\\|').replaceAll('`', "'")}\``
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>|#!]/g, '\\$&')
 }
 
 const HINT = '--json has all of them, each with a request that shows it'

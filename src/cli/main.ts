@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { OutputFailed, type Terminal } from './command.ts'
 import { runCommandLine } from './command-line.ts'
 import { COLUMNS } from './screen.ts'
+import { ignore } from '../lib/ignore.ts'
 
 const { argv, env, exit } = process
 let abandoned = false
@@ -37,8 +38,6 @@ async function answerTo(question: string): Promise<string> {
     lines.close()
   }
 }
-
-function ignore(): void {}
 
 function written(stream: NodeJS.WriteStream, line: string): Promise<void> {
   // The callback of each write gets its failure. Without a listener, the event would end the process with a

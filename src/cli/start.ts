@@ -22,6 +22,7 @@ import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.t
 import { CONFIG } from './arguments.ts'
 import { CommandFailed, defineCommand, messageOf } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
+import { ignore } from '../lib/ignore.ts'
 
 export const start = defineCommand({
   name: 'start',
@@ -124,8 +125,6 @@ export async function runGateway(
   await stopping
   log.logger.info('ended')
 }
-
-function ignore(): void {}
 
 /** Ends without a drain: requests in flight may depend on state that is no longer valid. */
 async function endSuperseded(

@@ -13,6 +13,7 @@ import type { Source } from './read-file.ts'
 import type { FileSchema } from './schema.ts'
 import { Section } from './section.ts'
 import { type IsNeeded, parse } from './yaml-parser.ts'
+import { pointerParts } from '../../seats-admin/model/refusal.ts'
 
 // Each start compiles the schemas. Without the compiler's checks and optimizations, that takes half the time.
 // A test checks the schemas.
@@ -134,19 +135,11 @@ function typeOf(expected: unknown, value: unknown): string {
   return Number.isFinite(value) ? 'a number with a fraction' : String(value)
 }
 
-/** The parts of a JSON Pointer (RFC 6901). */
-function keysOf(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
 /** The entry that a JSON Pointer names. */
 function locate(root: Data, pointer: string): Located {
   let entry: Located = { label: 'the file', container: null, key: '' }
   let value: Value = root
-  for (const key of keysOf(pointer)) {
+  for (const key of pointerParts(pointer)) {
     const container = value as Data | Value[]
     const label = Array.isArray(container) ? `${entry.label}[${key}]` : key.includes(' ') ? quote(key) : key
     entry = { label, container, key }

@@ -6,6 +6,7 @@ import { type Exchange, Slot } from '../http/server/exchange.ts'
 import { nextHop } from '../http/server/next-hop.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { Refusal } from '../model/errors.ts'
+import { tenantOf } from '../http/server/request-shares.ts'
 
 /** Open streams of a process, and of a tenant in it. Each holds up to 2,000 events. */
 const MAX_STREAMS = 100
@@ -69,10 +70,6 @@ export class EventStreams {
     const own = [...this.#open].filter((each) => tenantOf(each) === tenant)
     return this.#open.size < MAX_STREAMS && own.length < MAX_PER_TENANT
   }
-}
-
-function tenantOf({ evaluation }: Exchange): string | null {
-  return evaluation?.decision.principal?.tenant ?? null
 }
 
 class EventStream implements OpenEventStream {

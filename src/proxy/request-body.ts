@@ -9,6 +9,7 @@ import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { BodySink } from '../http/server/client-request.ts'
 import { passed } from './buffer-garbage.ts'
+import { ignore } from '../lib/ignore.ts'
 
 /**
  * Bytes of a part. Smaller parts that wait for the reader are gathered into one: each part is an object of
@@ -192,5 +193,3 @@ export class RequestBody extends Readable implements BodySink {
 function onTimeout(body: RequestBody): void {
   body.timedOut()
 }
-
-function ignore(): void {}

@@ -13,6 +13,7 @@ import { statusOf } from './access-log.ts'
 import type { SpanCounts } from './tracing/exporter.ts'
 import { MetricRegistry } from './metric-registry.ts'
 import { histogramValues, RouteTally } from './tally.ts'
+import { getOrInsertComputed } from '../lib/get-or-insert.ts'
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -305,11 +306,7 @@ export class Metrics extends MetricRegistry {
   }
 
   #countTenant(tenant: string, status: number): void {
-    let counts = this.#tenants.get(tenant)
-    if (counts === undefined) {
-      counts = [0, 0, 0, 0, 0, 0]
-      this.#tenants.set(tenant, counts)
-    }
+    const counts = getOrInsertComputed(this.#tenants, tenant, () => [0, 0, 0, 0, 0, 0])
     const digit = Math.floor(status / 100)
     counts[digit] = (counts[digit] ?? 0) + 1
   }
@@ -348,10 +345,5 @@ function retain(series: Map<string, unknown>, kept: { has(name: string): boolean
 }
 
 function tallyOf(tallies: Map<string, RouteTally>, name: string): RouteTally {
-  let tally = tallies.get(name)
-  if (tally === undefined) {
-    tally = new RouteTally(BUCKETS)
-    tallies.set(name, tally)
-  }
-  return tally
+  return getOrInsertComputed(tallies, name, () => new RouteTally(BUCKETS))
 }

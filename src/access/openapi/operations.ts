@@ -1,6 +1,7 @@
 /** The operations of an OpenAPI (3.0, 3.1, 3.2) or Swagger 2 description, with what a route table needs. */
 
 import type { Description } from './description.ts'
+import { isJsonObject } from '../../lib/json.ts'
 
 export interface Operation {
   /** The method in upper case; `ANY` stands for those without an operation of the path. */
@@ -84,7 +85,7 @@ export function readOperations(document: unknown, twice: Description['twice'] = 
         : `version ${version} is not known: OpenAPI 3.0 to 3.2 and Swagger 2.0 are`,
     )
   const paths = root['paths'] ?? EMPTY
-  if (!isMap(paths)) throw new NotADescription('its "paths" is no map')
+  if (!isJsonObject(paths)) throw new NotADescription('its "paths" is no map')
   const reader = new Reader(root, twice)
   for (const [key, item] of Object.entries(paths)) reader.readPath(key, item)
   const info = mapOf(root['info'])
@@ -135,11 +136,11 @@ class Reader {
     if (field === 'additionalOperations') {
       for (const method of Object.keys(mapOf(value)))
         this.#leaveOut([...at, method], 'operations of additionalOperations are not read')
-      if (!isMap(value)) this.#leaveOut(at, 'it is no map')
+      if (!isJsonObject(value)) this.#leaveOut(at, 'it is no map')
     } else if (METHODS.includes(field.toLowerCase()))
       this.#leaveOut(at, `a method is in lower case in a description, ${field.toLowerCase()}`)
     else if (!EXTENSION.test(field)) this.#leaveOut(at, 'a path has no such field')
-    else if (isMap(value) && ('responses' in value || 'operationId' in value))
+    else if (isJsonObject(value) && ('responses' in value || 'operationId' in value))
       this.#leaveOut(at, 'it looks like an operation, and its method is not known')
   }
 
@@ -213,7 +214,7 @@ class Reader {
     for (let hops = 0; hops < MAX_HOPS; hops++) {
       const reference = mapOf(value)['$ref']
       if (typeof reference !== 'string') {
-        if (isMap(value)) return value
+        if (isJsonObject(value)) return value
         this.#leaveOut(at, hops === 0 ? 'it is no map' : 'it refers to nothing')
         return null
       }
@@ -300,19 +301,15 @@ function decodedPointer(part: string): string {
   return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-function isMap(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 const EMPTY: Json = Object.freeze({})
 
 function mapOf(value: unknown): Json {
-  return isMap(value) ? value : EMPTY
+  return isJsonObject(value) ? value : EMPTY
 }
 
 function ownOf(value: unknown, key: string): unknown {
   if (Array.isArray(value)) return value[Number(key)]
-  return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 function textOrNull(value: unknown): string | null {

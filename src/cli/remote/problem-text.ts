@@ -6,6 +6,7 @@
 import { quote } from '../../config/invalid-value.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed } from '../command.ts'
+import { pointerParts } from '../../../seats-admin/model/refusal.ts'
 
 type Problem = NonNullable<ReturnType<typeof problemOf>>
 
@@ -68,7 +69,7 @@ const ELEMENTS: Readonly<Record<string, string>> = {
  * @returns '' for the body as a whole
  */
 export function placeInWords(pointer: string, body?: unknown): string {
-  const tokens = tokensOf(pointer)
+  const tokens = pointerParts(pointer)
   const words: string[] = []
   let value = body
   /** The list or map that the next token leads into. */
@@ -99,13 +100,6 @@ function elementOf(noun: string, token: string, named: boolean, value: unknown):
 function isMap(container: string, value: unknown, endsInNumber: boolean): boolean {
   if (value !== undefined) return !Array.isArray(value)
   return container === 'versions' || (container === 'seats' && !endsInNumber)
-}
-
-function tokensOf(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 function memberOf(value: unknown, name: string): unknown {

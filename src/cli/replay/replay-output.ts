@@ -5,6 +5,7 @@ import type { ReplayGroup, ReplayResult } from '../../access/replay/replayed-log
 import { printable } from '../../telemetry/readable.ts'
 import { fold, foldWords } from '../screen.ts'
 import { grouped } from './progress.ts'
+import { code, escaped } from '../markdown.ts'
 
 /** The most groups of one direction in the text. */
 const MOST_GROUPS = 10
@@ -109,13 +110,4 @@ export function replayAsMarkdown(result: ReplayResult): string {
     ...(more > 0 ? [`… and ${grouped(more)} more groups: \`seatgate replay --json\` has them.`] : []),
     ...(open.length === 0 ? [] : [open.join('\n')]),
   ].join('\n\n')
-}
-
-/** A cell of a table with code. A `|` ends the cell even within code. */
-function code(text: string): string {
-  return `\`${text.replaceAll('|', '\\|').replaceAll('`', "'")}\``
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>|#!@]/g, '\\$&')
 }

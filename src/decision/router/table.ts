@@ -6,7 +6,7 @@
 
 import { isOwnPermission } from '../../../seats-admin/model/permission.ts'
 import type { RouteEntry } from '../../config/config.ts'
-import { type Fault, formatFault, type Warning } from '../../config/faults.ts'
+import { distinctFaults, type Fault, type Warning } from '../../config/faults.ts'
 import { PathParams } from '../../model/decision.ts'
 import type { Route } from '../../model/route.ts'
 import { Entries, type PlacedEntry, type Upstreams } from './entries.ts'
@@ -93,7 +93,7 @@ export function compileTable(
     // Several branches may have the same entry.
     if (step.done === true) {
       const { table, faults, warnings } = step.value
-      return { table, faults: distinct(faults), warnings: distinct(warnings) }
+      return { table, faults: distinctFaults(faults), warnings: distinctFaults(warnings) }
     }
   }
 }
@@ -146,10 +146,6 @@ function* compilation(
 
 function faultOf({ method, prefix = '', path, place }: RouteEntry, message: string): Fault {
   return { place, message: `${method} ${prefix}${path}: ${message}` }
-}
-
-function distinct<F extends Fault>(faults: readonly F[]): F[] {
-  return [...new Map(faults.map((each) => [formatFault(each), each])).values()]
 }
 
 function warningsOf({ root }: Branch, placed: readonly PlacedEntry[]): Warning[] {

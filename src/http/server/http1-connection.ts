@@ -18,6 +18,7 @@ import { HalfClosedClient } from './half-closed.ts'
 import { HeldInput } from './held-input.ts'
 import { nextStage } from '../../lib/batched-stages.ts'
 import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
+import { ignore } from '../../lib/ignore.ts'
 
 /** The idle timeout that is announced to clients. */
 export interface KeepAlive {
@@ -350,5 +351,3 @@ function parseScheduled(connection: Http1Connection): void {
 function clientEnded(connection: Http1Connection): void {
   connection.clientEnded()
 }
-
-function ignore(): void {}

@@ -10,6 +10,7 @@ import { UNANNOUNCED_BY_PROXY } from '../wire/http2/section-limits.ts'
 import type { SessionSettings } from '../wire/http2/settings.ts'
 import type { ListenerSettings } from './listener-options.ts'
 import { problemBody, problemLines } from './problem.ts'
+import { ignore } from '../../lib/ignore.ts'
 
 /** The beginning of the preface of HTTP/2. No other method of HTTP begins with these bytes. */
 const PREFACE = Buffer.from('PRI ')
@@ -49,8 +50,6 @@ export function readPreface(socket: Socket, done: (isHttp2: boolean) => void): v
   }
   socket.on('readable', read).on('end', ended).on('close', stop).on('error', ignore)
 }
-
-function ignore(): void {}
 
 /** The bounds of the connection. */
 export function http2Settings(

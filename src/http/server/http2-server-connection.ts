@@ -22,6 +22,7 @@ import { RefusedStream } from './refused-stream.ts'
 import { ReadTurns, type TurnReader } from './read-turns.ts'
 import type { ListenerSettings } from './listener-options.ts'
 import { writeStreamProblem } from './problem.ts'
+import { ignore } from '../../lib/ignore.ts'
 
 /**
  * Held bytes are reported in steps of this many, rounded up from the first one on: small header sections and
@@ -237,5 +238,3 @@ export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOw
     this.#requests.clear()
   }
 }
-
-function ignore(): void {}

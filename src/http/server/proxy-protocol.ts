@@ -4,6 +4,7 @@
  */
 
 import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net'
+import { ignore } from '../../lib/ignore.ts'
 
 interface ProxyHeader {
   /** The length of the header in bytes. */
@@ -137,5 +138,3 @@ export function copyRemoteAddress(from: Socket, to: Socket): void {
   if (!Object.hasOwn(from, 'remoteAddress')) return
   setRemoteAddress(to, { address: from.remoteAddress ?? '', port: from.remotePort ?? 0 })
 }
-
-function ignore(): void {}

@@ -126,6 +126,7 @@ export class RequestShares {
   }
 }
 
-function tenantOf({ evaluation }: Exchange): string | null {
+/** The tenant of the credential; null if there is none. */
+export function tenantOf({ evaluation }: Exchange): string | null {
   return evaluation?.decision.principal?.tenant ?? null
 }

@@ -17,6 +17,7 @@ import {
 import type { ListenerTls, ServerCertificate } from '../../config/config.ts'
 import { useContext } from '../../lib/node-internals.ts'
 import { type HandshakeFault, handshakeFault, UnknownServerName } from './handshake-faults.ts'
+import { ignore } from '../../lib/ignore.ts'
 
 interface TlsAcceptorOptions {
   readonly tls: ListenerTls
@@ -169,8 +170,6 @@ function contextOptions(
     secureOptions: SSL_OP_NO_RENEGOTIATION | order | resumption,
   }
 }
-
-function ignore(): void {}
 
 /**
  * Selects a certificate by the name that a client asks for (SNI, RFC 6066, section 3). Names are compared
