@@ -10,7 +10,7 @@ import { createServer, type Socket } from 'node:net'
 import { ClientRequest } from '../../src/http/server/client-request.ts'
 import { TlsAcceptor } from '../../src/http/server/tls-acceptor.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
-import { requestFields, requestHead } from '../../src/http/wire/http2/request-list.ts'
+import { requestHead, RequestListReader } from '../../src/http/wire/http2/request-list.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { openListener } from '../../test/support/listener.ts'
 import { SMALL } from '../answers.ts'
@@ -57,7 +57,7 @@ function openNode() {
 
 function answer(stream: ServerHttp2Stream, flags: number, raw: readonly string[]): void {
   stream.on('error', () => {})
-  const head = requestHead(requestFields(raw), (flags & END_STREAM) !== 0, Infinity)
+  const head = requestHead(new RequestListReader().read(raw), (flags & END_STREAM) !== 0, Infinity)
   const request = new ClientRequest(head, {
     socket: stream.session?.socket as Socket,
     resume() {},

@@ -24,15 +24,6 @@ interface RequestFieldList {
   readonly length: number | null
 }
 
-/**
- * Throws a MalformedRequest.
- *
- * @param list name, value, … as the client sent them
- */
-export function requestFields(list: readonly string[]): RequestFieldList {
-  return new RequestListReader().read(list)
-}
-
 interface Section {
   /** The authority of the request; null if there is none. */
   readonly authority: string | null

@@ -2,13 +2,11 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import {
-  checkRequestTrailers,
-  requestFields,
-  RequestListReader,
-} from '../../../../src/http/wire/http2/request-list.ts'
+import { checkRequestTrailers, RequestListReader } from '../../../../src/http/wire/http2/request-list.ts'
 import { MalformedRequest } from '../../../../src/http/wire/malformed-request.ts'
 import { requestGrammar } from '../../../../src/http/wire/request-parser.ts'
+
+const requestFields = (list: readonly string[]) => new RequestListReader().read(list)
 
 /** The message of the refusal, or null. */
 function refusal(read: () => unknown): string | null {
