@@ -233,7 +233,7 @@ export class Cycle {
   }
 
   async #blockAndUnblock(): Promise<void> {
-    const { writer, record, tokens, optional, user, until, made } = this.#parts
+    const { writer, tokens, optional, user, until, made } = this.#parts
     if (tokens === null || !optional.blocks) return
     const body = { user, until: until(), reason: 'seatgate verify' }
     const sent = { ...request('POST', '/v1/blocks', body), at: 'admin' } as const
@@ -242,11 +242,7 @@ export class Cycle {
       block = await writer.write<BlockView>('block', sent, () => ({ ...writer.state, blocked: true }))
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal)) throw cause
-      for (const operation of BLOCK_OPERATIONS)
-        record.notTested(
-          operation,
-          `the gateway refuses the block: ${cause.problem.code}, request ${cause.problem.requestId}`,
-        )
+      for (const operation of BLOCK_OPERATIONS) this.#refused(operation, 'the block', cause)
       optional.blocks = false
       return
     }
@@ -280,9 +276,7 @@ export class Cycle {
         throw cause
       }
       optional.streams?.drop('the gateway refused to end its session')
-      const { code, requestId } = cause.problem
-      record.notTested(what, `the gateway refuses it: ${code}, request ${requestId}`)
-      return
+      return this.#refused(what, 'it', cause)
     }
     await this.#streamsEnd()
   }
@@ -321,7 +315,7 @@ export class Cycle {
 
   /** Writes the revocation. @returns its time in ms since the epoch; null if the gateway refuses it */
   async #revokedAt(user: string, state: CycleState): Promise<number | null> {
-    const { writer, record, optional, revocation, prefix } = this.#parts
+    const { writer, optional, revocation, prefix } = this.#parts
     const body = { subject: { user }, reason: 'seatgate verify' }
     const sent = { ...request('POST', '/v1/revocations', body), at: 'admin' } as const
     try {
@@ -333,16 +327,16 @@ export class Cycle {
         revocation.user = `${prefix}revoked-${this.#number}`
         throw cause
       }
-      const { code, requestId } = cause.problem
-      record.notTested(
-        REVOCATION_OPERATIONS[0],
-        `the gateway refuses the revocation: ${code}, request ${requestId}`,
-      )
+      this.#refused(REVOCATION_OPERATIONS[0], 'the revocation', cause)
       optional.streams?.drop('the gateway refused to revoke its user')
       optional.revocations = false
       revocation.users.delete(user)
       return null
     }
+  }
+
+  #refused(what: string, write: string, { problem: { code, requestId } }: GatewayRefusal): void {
+    this.#parts.record.notTested(what, `the gateway refuses ${write}: ${code}, request ${requestId}`)
   }
 
   async #openStreams(credential: Credential): Promise<void> {
