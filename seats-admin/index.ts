@@ -32,7 +32,7 @@ export type { User } from './model/user.ts'
 export { auditEntry } from './store/audit-chain.ts'
 export type { AuditStore } from './store/audit-store.ts'
 export { AuditStates } from './store/audit-states.ts'
-export { type AuditFinding, AuditVerifier } from './store/audit-verifier.ts'
+export { AuditVerifier } from './store/audit-verifier.ts'
 export type { HealthState } from './store/health.ts'
 export { inspectStore, openStore, type StoreLocation } from './store/open-store.ts'
 export type {
@@ -61,7 +61,6 @@ export {
   type AdminStore,
   type Grant,
   type Listing,
-  type Ownership,
   type Page,
   type SeatReader,
   type Store,
@@ -69,5 +68,4 @@ export {
   StoreUnavailable,
   type UserPage,
   type Writer,
-  type Written,
 } from './store/store.ts'
