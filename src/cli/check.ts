@@ -10,6 +10,7 @@ import {
   WARNINGS,
 } from '../config/faults.ts'
 import { backchannelLogoutUri } from '../config/oidc-settings.ts'
+import { publicKeys } from '../config/provider-keys.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
 import { proxyFor, proxyUrl } from '../config/provider-proxies.ts'
 import { CONFIG, formatOption, UsageError } from './arguments.ts'
@@ -65,7 +66,7 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
   try {
     const { config, table, warnings, accepts } = await loadWithTables(file, env)
     const routes = table.routes.filter(({ place }) => place !== null).length
-    const [providers, proxies] = [addressesOf(config), proxiesOf(config)]
+    const [providers, proxies] = [registrationsOf(config), proxiesOf(config)]
     const counts = { file, routes, upstreams: config.upstreams.size, providers, proxies }
     if (!online) return { ...counts, faults: [], warnings, observed: null }
     // The clients of databases and providers take a fifth of a second to load.
@@ -95,13 +96,27 @@ function proxiesOf({ tenants, providerProxies }: Config) {
   )
 }
 
-/** The addresses to register at the identity provider of each tenant. */
-function addressesOf({ tenants, api: { authPrefix } }: Config) {
+/** The addresses and the public keys to register at the identity provider of each tenant. */
+function registrationsOf({ tenants, api: { authPrefix } }: Config) {
   return [...tenants.values()].flatMap(({ id, oidc }) => {
     const logout = oidc === null ? null : backchannelLogoutUri(oidc, id, authPrefix)
     if (oidc === null || logout === null) return []
-    return [{ tenant: id, redirect_uri: oidc.redirectUri, backchannel_logout_uri: logout }]
+    const addresses = { tenant: id, redirect_uri: oidc.redirectUri, backchannel_logout_uri: logout }
+    const keys = publicKeys(oidc)
+    // JSON leaves out what is undefined.
+    return [{ ...addresses, jwks: keys.length === 0 ? undefined : { keys } }]
   })
+}
+
+function registrationLines({
+  tenant,
+  redirect_uri,
+  backchannel_logout_uri,
+  jwks,
+}: ReturnType<typeof registrationsOf>[number]): string[] {
+  const register = `tenant ${tenant}: to register at its provider:`
+  const addresses = `${register} redirect URI ${redirect_uri}, back-channel logout URI ${backchannel_logout_uri}`
+  return jwks === undefined ? [addresses] : [addresses, `${register} public keys ${JSON.stringify(jwks)}`]
 }
 
 /** A fault; it has a code if a comment can accept it. */
@@ -119,7 +134,7 @@ interface Checked {
   /** The number of routes, without those of the gateway itself. */
   readonly routes: number
   readonly upstreams: number
-  readonly providers: ReturnType<typeof addressesOf>
+  readonly providers: ReturnType<typeof registrationsOf>
   readonly proxies: ReturnType<typeof proxiesOf>
 }
 
@@ -144,15 +159,12 @@ function checkOutput(
   // The summary comes last, next to the prompt.
   if (faults.length > 0)
     return { out: '', err: [...warned, ...fine, ...faults.map(faultLine), summary].join('\n') }
-  const addresses = checked.providers.map(
-    ({ tenant, redirect_uri, backchannel_logout_uri }) =>
-      `tenant ${tenant}: to register at its provider: redirect URI ${redirect_uri}, back-channel logout URI ${backchannel_logout_uri}`,
-  )
+  const registrations = checked.providers.flatMap(registrationLines)
   const proxies = checked.proxies.map(
     ({ tenant, issuer, proxy, variable }) =>
       `tenant ${tenant}: ${issuer} is asked by the proxy ${proxy} of ${variable}`,
   )
-  return { out: [...fine, ...addresses, ...proxies, summary].join('\n'), err: warned.join('\n') }
+  return { out: [...fine, ...registrations, ...proxies, summary].join('\n'), err: warned.join('\n') }
 }
 
 /** The most warnings of one code with a line each. */

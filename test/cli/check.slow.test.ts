@@ -2,6 +2,8 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { generateKeyPairSync } from 'node:crypto'
+import { newKey } from '../identity/support.ts'
 import t, { type Test } from 'tap'
 import { ONLINE_FAULTS, WARNINGS } from '../../src/config/faults.ts'
 import { textOf } from '../docs/pages.ts'
@@ -121,6 +123,35 @@ t.test('addresses to register at the identity provider of a tenant', async (t) =
   const { providers } = JSON.parse((await seatgateHere(cwd, ['check', '--format', 'json'])).out)
   t.same(providers, [{ tenant: 'acme', redirect_uri: redirectUri, backchannel_logout_uri: logout }])
 })
+
+t.test(
+  'public keys to register at the identity provider of a tenant, and nothing of the private ones',
+  async (t) => {
+    const oidc =
+      '{ issuer: https://a.example, client_id: c, redirect_uri: https://gw.example/auth/oidc/callback, client_key: client.pem, decryption_keys: [one.pem, two.pem] }'
+    const config = CONFIG.replace(/^  acme: \{(.*)\}$/m, `  acme: {$1, oidc: ${oidc} }`)
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+    const pems = {
+      'client.pem': newKey(),
+      'one.pem': newKey(),
+      'two.pem': rsa.export({ type: 'pkcs8', format: 'pem' }),
+    }
+    const texts = Object.entries(pems).map(([name, pem]) => [name, pem.toString()])
+    const cwd = folderWith(t, { ...files, 'gateway.config.yaml': config, ...Object.fromEntries(texts) })
+    const { out } = await seatgateHere(cwd, ['check'])
+    const [, printed = ''] = /^tenant acme: to register at its provider: public keys (.*)$/m.exec(out) ?? []
+    const json = await seatgateHere(cwd, ['check', '--format', 'json'])
+    const { jwks } = JSON.parse(json.out).providers[0]
+    t.strictSame(JSON.parse(printed), jwks)
+    t.match(jwks.keys, [
+      { kty: 'EC', crv: 'P-256', use: 'sig', kid: /^[\w-]{43}$/ },
+      { kty: 'EC', use: 'enc', alg: 'ECDH-ES' },
+      { kty: 'RSA', use: 'enc', alg: 'RSA-OAEP-256', e: 'AQAB' },
+    ])
+    const names = new Set(jwks.keys.flatMap((each: object) => Object.keys(each)))
+    t.same([...names].sort(), ['alg', 'crv', 'e', 'kid', 'kty', 'n', 'use', 'x', 'y'])
+  },
+)
 
 t.test('the manual lists the warnings', async (t) => {
   const page = textOf('docs/access.md')

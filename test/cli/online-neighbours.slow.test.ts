@@ -55,7 +55,8 @@ async function stopped(t: Test, backlog: number): Promise<{ port: number; child:
 t.test('identity providers', async (t) => {
   const redirectUri = 'https://gw.example/auth/oidc/callback'
   const start = () => TestProvider.start(t, { redirectUri })
-  const [well, late, wrong, keyless, silent] = await Promise.all([
+  const [well, late, wrong, keyless, silent, strict] = await Promise.all([
+    start(),
     start(),
     start(),
     start(),
@@ -82,6 +83,15 @@ t.test('identity providers', async (t) => {
     return true
   }
   silent.instead = () => true
+  strict.instead = ({ url }, response) => {
+    if (url !== '/.well-known/openid-configuration') return false
+    const { issuer } = strict
+    const endpoints = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` }
+    response.setHeader('content-type', 'application/json')
+    const required = { require_signed_request_object: true, code_challenge_methods_supported: ['plain'] }
+    response.end(JSON.stringify({ issuer, ...endpoints, jwks_uri: `${issuer}/jwks`, ...required }))
+    return true
+  }
   const unsafe = await secure(t, expired)
   const self = await secure(t, yearly)
   const at = (issuer: string) => `issuer: "${issuer}", allow_insecure: true`
@@ -103,6 +113,10 @@ t.test('identity providers', async (t) => {
     [
       at(`${well.issuer}/`),
       /the discovery document names another issuer, http:\/\/127\.0\.0\.1:\d+\. Correct it/,
+    ],
+    [
+      at(strict.issuer),
+      /the provider at \S+: it requires signed request objects .* \(require_signed_request_object\); it offers other methods of PKCE alone, .* \(code_challenge_methods_supported: plain\)\. Correct it at the provider/,
     ],
     [at(wrong.issuer), /answered the request for its discovery document with 404\. Correct/],
     [
