@@ -21,6 +21,8 @@ const CERTIFICATES: readonly (readonly [string, string])[] = [
   ['/etc/ssl/db.pem', join(root, 'test/support/servers/tls/ca.pem')],
   ['tls/api.pem', join(root, 'test/support/servers/tls/server.pem')],
   ['keys/2026.pem', join(root, 'test/support/servers/tls/server-key.pem')],
+  ['keys/acme-client.pem', join(root, 'test/support/servers/tls/server-key.pem')],
+  ['keys/acme-id-tokens.pem', join(root, 'test/support/servers/tls/client-key.pem')],
   ['tls/api.key', join(root, 'test/support/servers/tls/server-key.pem')],
 ]
 
