@@ -1,6 +1,7 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
 import { extensions } from '../composition.ts'
+import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
 import { methodsOf } from '../config/methods.ts'
 import { answerCode } from '../config/policy-file.ts'
@@ -9,6 +10,7 @@ import { unreadableEvaluation } from '../decision/draft.ts'
 import { refusalOfRequestLine } from '../http/server/request-validation.ts'
 import { type Credentials, NO_CREDENTIALS } from '../model/authorization-request.ts'
 import type { Decision } from '../model/decision.ts'
+import { LEFT_OUT, leavesOutGroups } from '../oidc/tokens/left-out-groups.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { DecisionPoint } from '../runtime/decision-point.ts'
 import {
@@ -183,10 +185,11 @@ async function explainHere(
     const request = { method, target: sent, host, credentials, fields, browser }
     const limits = { headerBytes: config.limits.headerBytes, methods: methodsOf(config) }
     const refusal = refusalOfRequestLine({ method, target: sent, host }, limits)
-    const { decision } =
+    const evaluation =
       refusal === null
         ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
         : unreadableEvaluation({ ...request, target }, refusal)
+    const decision = withLeftOutGroups(evaluation.decision, values.token, config)
     await signIn?.close()
     await otherIssuers?.close()
     const identity = signedIdentityOf(config.identity, decision)
@@ -202,6 +205,14 @@ interface RemoteRecord {
   readonly code: string
   readonly caller?: { readonly known: boolean | null }
   readonly signedIdentity?: SignedIdentityOf
+}
+
+/** The decision, whose reason says if the provider left out the groups of the token's user. */
+function withLeftOutGroups(decision: Decision, token: string | undefined, { tenants }: Config): Decision {
+  const tenant = tenants.get(decision.principal?.tenant ?? '')
+  return token === undefined || tenant === undefined || !leavesOutGroups(token, tenant)
+    ? decision
+    : { ...decision, reason: `${decision.reason} ${LEFT_OUT}` }
 }
 
 function explainRemotely(

@@ -4,7 +4,9 @@
  */
 
 import t, { type Test } from 'tap'
+import { seatgateHere } from '../cli/in-process.ts'
 import { listen } from '../support/listen.ts'
+import { env } from '../support/world.ts'
 import { createServer } from 'node:http'
 import { type Claims, HostileProvider } from './hostile-provider.ts'
 import { freshWorld, seat } from './world.ts'
@@ -112,4 +114,29 @@ t.test('validate, and bearer tokens of the provider', async (t) => {
   for (let i = 0; i < 3; i++) t.equal((await world.visitor().ask('/v1/me', { token })).status, 200)
   t.match(world.events('seats_left_out')[1], { tenant: 'acme', user: 'alice' })
   t.equal(world.events('seats_left_out').length, 2, 'once, not for each request')
+})
+
+t.test('explain says it of a token of the provider', async (t) => {
+  const { world, provider } = await start(t, { acceptProviderTokens: true })
+  const explain = async (claims: Claims) => {
+    const token = await provider.sign(provider.claims({ memberOf: undefined, ...claims }))
+    world.secrets.add(token)
+    const args = ['explain', 'GET', '/v1/trainings', '--space', 's1', '--token', token]
+    return seatgateHere(world.gateway.folder, args, env)
+  }
+  const leftOut = await explain(DISTRIBUTED)
+  t.match(
+    leftOut.out,
+    /^no_seat_in_space\n[^]*left out the\s+groups of the user for their number/,
+    leftOut.err,
+  )
+  const whole = await explain({ groups: ['Viewer'] })
+  t.match(whole.out, /^allow\n/)
+  t.notMatch(whole.out, 'left out')
+  const forged = await seatgateHere(
+    world.gateway.folder,
+    ['explain', 'GET', '/v1/trainings', '--token', `${await provider.sign(provider.claims(IMPLICIT))}x`],
+    env,
+  )
+  t.notMatch(forged.out, 'left out')
 })
