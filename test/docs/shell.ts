@@ -17,7 +17,11 @@ const MARK = '@@ step '
 const CURLS = 'bin/curls'
 
 /** They take half of the time of all, in a file of their own. */
-export const ADMINISTRATION: readonly string[] = ['docs/administration.md', 'docs/cli.md']
+export const ADMINISTRATION: readonly string[] = [
+  'docs/administration.md',
+  'docs/cli.md',
+  'docs/revocation.md',
+]
 
 /** Pages with commands. */
 export const pagesWithCommands = pages.filter((page) =>
