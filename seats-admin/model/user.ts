@@ -7,6 +7,8 @@ export interface SignedInIdentity {
   readonly email: string | null
   readonly name: string | null
   readonly at: number
+  /** The provider left out the user's groups for their number. Left out: it did not. */
+  readonly areGroupsLeftOut?: boolean
 }
 
 export interface User {
@@ -18,6 +20,8 @@ export interface User {
   readonly lastSignIn: number | null
   /** The current names of the Seats of that sign-in, in order of the names. */
   readonly seats: readonly string[]
+  /** The provider left out the groups at that sign-in. Left out: it did not. */
+  readonly areGroupsLeftOut?: boolean
 }
 
 /** Characters (OpenID Connect Core 1.0, section 2): at most 765 bytes, as an index of PostgreSQL can hold. */

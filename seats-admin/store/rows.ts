@@ -99,7 +99,7 @@ export function apiKeyColumns({ list }: Dialect, which = ''): string {
  * @param which a further condition on these Seats: `AND …` on `l` and `s`
  */
 export function userColumns({ list, isMember }: Dialect, which = ''): string {
-  return `u.sub AS id, u.email, u.name, u.last_sign_in, (SELECT ${list('s.name', 's.name')}
+  return `u.sub AS id, u.email, u.name, u.last_sign_in, u.groups_left_out, (SELECT ${list('s.name', 's.name')}
    FROM members l JOIN seats s ON s.tenant = l.tenant AND s.id = l.seat_id
    WHERE l.tenant = u.tenant AND ${isMember('u.sub')} ${which}) AS seats`
 }
@@ -146,6 +146,7 @@ export function user(row: Row): User {
     name: textOrNull(row, 'name'),
     lastSignIn: integerOrNull(row, 'last_sign_in'),
     seats: JSON.parse(text(row, 'seats')),
+    ...(integer(row, 'groups_left_out') === 1 ? { areGroupsLeftOut: true } : {}),
   }
 }
 

@@ -167,6 +167,14 @@ ALTER TABLE api_keys ADD COLUMN owner_digest ${bytes};
 CREATE INDEX api_keys_of_owner ON api_keys (tenant, owner_digest, id) WHERE owner_digest IS NOT NULL;
 `,
 
+    /**
+     * 1 if the provider left out the groups at the latest sign-in. An instance of the version before writes and
+     * reads without it, so that a mark may stay after a later sign-in there.
+     */
+    leftOutGroups: `
+ALTER TABLE users ADD COLUMN groups_left_out ${integer} NOT NULL DEFAULT 0;
+`,
+
     /** The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not used. */
     wildcards: `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE ${position('permissions', `'"*"'`)} > 0;

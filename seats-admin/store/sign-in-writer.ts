@@ -14,7 +14,7 @@ function signInQueries({ texts, memberColumn }: Dialect) {
   const differs = `(EXISTS (SELECT 1 FROM members m WHERE ${own} AND m.seat_id NOT IN (${texts(':ids')}))
     OR EXISTS (SELECT 1 FROM seats s WHERE ${isNew}))`
   // Without a `sub` that an index can hold, only the Seats are recorded.
-  const user = 'SELECT :tenant, :sub, :email, :name, :at WHERE :is_listed = 1'
+  const user = 'SELECT :tenant, :sub, :email, :name, :at, :groups_left_out WHERE :is_listed = 1'
   return {
     insertUser: insertUser(user),
     insertKnownUser: insertUser(`${user} AND NOT ${differs}`),
@@ -40,6 +40,7 @@ export function signInWriter({ dialect, unnumbered, write }: Database) {
         email: user.email === null ? null : replaceUnstorable(user.email),
         name: user.name === null ? null : replaceUnstorable(user.name),
         at: user.at,
+        groups_left_out: Number(user.areGroupsLeftOut === true),
         sub: isListed ? user.sub : '',
         is_listed: Number(isListed),
         member: dialect.memberKey(user.sub),
@@ -66,7 +67,8 @@ export function signInWriter({ dialect, unnumbered, write }: Database) {
  * @param source the row: `VALUES …` or `SELECT …`
  */
 function insertUser(source: string): string {
-  return `INSERT INTO users AS u (tenant, sub, email, name, last_sign_in) ${source} ON CONFLICT (tenant, sub)
-    DO UPDATE SET email = excluded.email, name = excluded.name, last_sign_in = excluded.last_sign_in
+  return `INSERT INTO users AS u (tenant, sub, email, name, last_sign_in, groups_left_out) ${source}
+    ON CONFLICT (tenant, sub) DO UPDATE SET email = excluded.email, name = excluded.name,
+      last_sign_in = excluded.last_sign_in, groups_left_out = excluded.groups_left_out
     WHERE u.last_sign_in IS NULL OR u.last_sign_in < excluded.last_sign_in`
 }

@@ -27,6 +27,7 @@ import type { Refusal } from '../model/errors.ts'
 import { isIssuerUser } from '../model/issuer-user.ts'
 import { takesTenant } from '../model/route.ts'
 import type { Principal } from '../model/principal.ts'
+import { LEFT_OUT } from '../model/left-out-groups.ts'
 import { explainedRecord } from './explained-record.ts'
 import { namedUser } from './named-user.ts'
 import { madeUpRequest } from './offline-engine.ts'
@@ -120,12 +121,12 @@ export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
       const explaining = deps.explaining()
       const result = await explained({ ...request, user }, { tenant, scope }, explaining, deps)
       if (isRefusal(result)) return result
-      const { missing, voided } = result
+      const { missing, voided, leftOut } = result
       const { decision } = result.evaluation
       const signedIdentity = signedIdentityOf(explaining.identity, decision) ?? undefined
       const caller = { by: byOf(request), known: missing === null ? null : missing === '' }
       const shown = withoutOthers(decision, tenant)
-      const reason = [shown.reason, missing, voided].filter(Boolean).join(' ')
+      const reason = [shown.reason, missing, voided, leftOut].filter(Boolean).join(' ')
       return { status: 200, body: await recordOf({ ...shown, reason }, { caller, signedIdentity }) }
     },
   })
@@ -148,7 +149,7 @@ async function explained(
   { tenant: id, scope }: { readonly tenant: string; readonly scope: Scope },
   { engine: parts, tenants, refusalOf }: Explaining,
   deps: ExplainDeps,
-): Promise<{ evaluation: Evaluation; missing: Missing; voided: string } | AdminRefusal> {
+): Promise<{ evaluation: Evaluation; missing: Missing; voided: string; leftOut: string } | AdminRefusal> {
   const { method, path, host = null, space = null } = question
   // The bytes on the wire: UTF-8, one character a byte.
   const target = Buffer.from(path, 'utf8').toString('latin1')
@@ -160,6 +161,7 @@ async function explained(
       evaluation: unreadableEvaluation({ ...request, target: path }, refusal),
       missing: null,
       voided: '',
+      leftOut: '',
     }
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)
@@ -196,7 +198,8 @@ async function explained(
     return made
   })
   if (isTooLarge) return tooManyEntries(question)
-  return { evaluation: await engine.nameSpaces(evaluation, SPACES_PATIENCE), missing, voided }
+  const leftOut = missing === '' && signedIn?.areGroupsLeftOut === true ? LEFT_OUT : ''
+  return { evaluation: await engine.nameSpaces(evaluation, SPACES_PATIENCE), missing, voided, leftOut }
 }
 
 /** Which tokens of the user are void, as a sentence; '': none. The decision is that on a token of now. */

@@ -1,5 +1,6 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
+import type { Store } from '../../seats-admin/index.ts'
 import { extensions } from '../composition.ts'
 import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
@@ -10,7 +11,8 @@ import { unreadableEvaluation } from '../decision/draft.ts'
 import { refusalOfRequestLine } from '../http/server/request-validation.ts'
 import { type Credentials, NO_CREDENTIALS } from '../model/authorization-request.ts'
 import type { Decision } from '../model/decision.ts'
-import { LEFT_OUT, leavesOutGroups } from '../oidc/tokens/left-out-groups.ts'
+import { LEFT_OUT } from '../model/left-out-groups.ts'
+import { leavesOutGroups } from '../oidc/tokens/token-without-groups.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { DecisionPoint } from '../runtime/decision-point.ts'
 import {
@@ -189,7 +191,7 @@ async function explainHere(
       refusal === null
         ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
         : unreadableEvaluation({ ...request, target }, refusal)
-    const decision = withLeftOutGroups(evaluation.decision, values.token, config)
+    const decision = await withLeftOutGroups(evaluation.decision, values.token, config, store)
     await signIn?.close()
     await otherIssuers?.close()
     const identity = signedIdentityOf(config.identity, decision)
@@ -207,12 +209,32 @@ interface RemoteRecord {
   readonly signedIdentity?: SignedIdentityOf
 }
 
-/** The decision, whose reason says if the provider left out the groups of the token's user. */
-function withLeftOutGroups(decision: Decision, token: string | undefined, { tenants }: Config): Decision {
-  const tenant = tenants.get(decision.principal?.tenant ?? '')
-  return token === undefined || tenant === undefined || !leavesOutGroups(token, tenant)
-    ? decision
-    : { ...decision, reason: `${decision.reason} ${LEFT_OUT}` }
+/**
+ * The decision, whose reason says if the provider left out the groups of the token's user: in the token, or at the
+ * latest sign-in if the gateway issued the token.
+ */
+async function withLeftOutGroups(
+  decision: Decision,
+  token: string | undefined,
+  { tenants }: Config,
+  store: Pick<Store, 'readUser'>,
+): Promise<Decision> {
+  const { principal } = decision
+  const tenant = tenants.get(principal?.tenant ?? '')
+  if (token === undefined || tenant === undefined || principal === null) return decision
+  const { adminSpace: space } = tenant
+  const isLeftOut =
+    principal.claims.by === 'name'
+      ? (
+          await store.readUser(tenant.id, principal.user, {
+            space,
+            admin: true,
+            all: true,
+            permissions: ['*'],
+          })
+        )?.areGroupsLeftOut === true
+      : leavesOutGroups(token, tenant)
+  return isLeftOut ? { ...decision, reason: `${decision.reason} ${LEFT_OUT}` } : decision
 }
 
 function explainRemotely(

@@ -140,3 +140,22 @@ t.test('explain says it of a token of the provider', async (t) => {
   )
   t.notMatch(forged.out, 'left out')
 })
+
+t.test('explain says it of a user, and of a token of the gateway, until a sign-in with groups', async (t) => {
+  const { world, signIn } = await start(t)
+  const request = { method: 'GET', path: '/v1/trainings', space: 's1' }
+  const explain = async () => {
+    const { json } = await world.gateway.admin('POST', '/v1/access/explain', { ...request, user: 'alice' })
+    return String(json.reason)
+  }
+  const page = await signIn(DISTRIBUTED)
+  t.match(await explain(), 'left out the groups of the user for their number')
+  const args = ['explain', 'GET', '/v1/trainings', '--space', 's1', '--token', page.json.access_token]
+  const here = async () => (await seatgateHere(world.gateway.folder, args, env)).out
+  t.match(await here(), /left out the\s+groups of the user/)
+  t.equal((await signIn({ groups: ['Viewer'] })).status, 200)
+  t.notMatch(await explain(), 'left out')
+  t.notMatch(await here(), 'left out')
+  t.equal((await signIn(IMPLICIT)).status, 200)
+  t.match(await explain(), 'left out')
+})

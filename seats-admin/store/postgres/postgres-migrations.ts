@@ -183,6 +183,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.wildcards,
   aboutInstances,
   revocations,
+  shared.leftOutGroups,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

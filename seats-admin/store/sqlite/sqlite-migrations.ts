@@ -186,6 +186,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.wildcards,
   counts,
   shared.revocations,
+  shared.leftOutGroups,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

@@ -88,7 +88,7 @@ async function mapSeatsAgain(
   context: Context,
   { tenant }: Provider,
   session: StoredSession,
-  { identity, names }: SignedInUser,
+  { identity, names, areLeftOut: areGroupsLeftOut }: SignedInUser,
   providerGrant: ProviderGrant,
 ): Promise<Renewed> {
   // Taken before the Seats are looked up, as at sign-in.
@@ -96,7 +96,7 @@ async function mapSeatsAgain(
   const seats = await mapSeats(context, tenant.id, names)
   // Claims that a refresh omits have not changed.
   const current = { ...identity, email: identity.email ?? session.email, name: identity.name ?? session.name }
-  await context.seats.recordSignIn(tenant.id, { ...current, at: context.now() }, seats.ids)
+  await context.seats.recordSignIn(tenant.id, { ...current, at: context.now(), areGroupsLeftOut }, seats.ids)
   const renewal = {
     email: current.email,
     name: current.name,

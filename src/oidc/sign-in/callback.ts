@@ -126,7 +126,8 @@ async function signIn(
   const session = newSessionId()
   const own = about(context, { user: identity.sub, session })
   const seats = await mapSeats(own, id, user.names)
-  await context.seats.recordSignIn(id, { ...identity, at: context.now() }, seats.ids)
+  const { areLeftOut: areGroupsLeftOut } = user
+  await context.seats.recordSignIn(id, { ...identity, at: context.now(), areGroupsLeftOut }, seats.ids)
   const { refreshToken } = tokens
   own.log.info({ event: 'signed_in', tenant: id, seats: seats.ids.length }, 'signed in')
   return {

@@ -5,7 +5,7 @@ import type { OidcConfig } from '../../config/config.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { type Claims, invalidToken } from './compact-jws.ts'
 
-export type Identity = Omit<SignedInIdentity, 'at'>
+export type Identity = Omit<SignedInIdentity, 'at' | 'areGroupsLeftOut'>
 
 const MAX_TEXT = 320
 

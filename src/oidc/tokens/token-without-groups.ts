@@ -4,9 +4,6 @@ import type { TenantConfig } from '../../config/config.ts'
 import { readCompact } from './compact-jws.ts'
 import { isLeftOut } from './id-token-claims.ts'
 
-export const LEFT_OUT =
-  'The identity provider left out the groups of the user for their number, so the Seats of these groups are missing.'
-
 /** Whether a token of the tenant's provider, or of one of its issuers, leaves out that claim. The token is not verified. */
 export function leavesOutGroups(
   token: string,
