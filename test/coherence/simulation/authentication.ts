@@ -26,7 +26,7 @@ import { delay, NO_FAULTS } from './context.ts'
 import type { Parts } from './parts.ts'
 import type { Process } from './process.ts'
 import type { TokenText } from './questions.ts'
-import { BLOCK, ISSUER, KEY, SPACE, TENANT } from './records.ts'
+import { BLOCK, ISSUER, SPACE, TENANT } from './records.ts'
 import type { StoreClient } from './store-client.ts'
 
 type Caller = Principal | Refusal
@@ -81,23 +81,21 @@ export class Authentication implements RequestAuthenticator {
   ): Caller | Promise<Caller> {
     const [key] = apiKey
     const [token] = authorization
-    if (key !== undefined) return whenKnown(this.#keyRecord(trace), (found) => this.#holder(found, key))
+    if (key !== undefined) return this.#holder(key, trace)
     if (token !== undefined) return this.#bearer(token, trace)
     return this.#sessions.authenticate(cookie, browser, cors, trace) ?? sessionEnded(null)
   }
 
-  #keyRecord(trace: Trace) {
-    return this.#memory.apiKeyById(TENANT, KEY.id, trace)
-  }
-
-  /** The request has the ids of the key's Seats. */
-  #holder(record: StoredApiKey | null, ids: string): Caller {
-    if (record === null) return unknownKey
-    const holders = this.#keys.get(record) ?? new Map<string, Principal>()
-    const email = `${record.expiresAt}`
-    const known = holders.get(ids) ?? keyPrincipal(record, email, { by: 'id', seats: ids.split(' ') })
-    this.#keys.set(record, holders.set(ids, known))
-    return known
+  /** The request has the ids of the key and of its Seats. */
+  #holder(text: string, trace: Trace): Caller | Promise<Caller> {
+    const [id = '', ...seats] = text.split(' ')
+    return whenKnown(this.#memory.apiKeyById(TENANT, id, trace), (record) => {
+      if (record === null) return unknownKey
+      const holders = this.#keys.get(record) ?? new Map<string, Principal>()
+      const holder = holders.get(text) ?? keyPrincipal(record, `${record.expiresAt}`, { by: 'id', seats })
+      this.#keys.set(record, holders.set(text, holder))
+      return holder
+    })
   }
 
   #bearer(text: string, trace: Trace): Caller | Promise<Caller> {

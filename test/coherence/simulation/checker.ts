@@ -102,12 +102,14 @@ export class Checker {
       this.report('uncut', `${process} has a stream from before ${least} on ${textOf(outdated)}`)
   }
 
-  /** A stream has been ended because its credential is void. @param floor from before it was decided */
+  /**
+   * A stream has been ended because its credential is void.
+   *
+   * @param floor from before it was decided
+   */
   checkEnded(process: string, floor: Floor, question: Question): void {
-    const [credential] = recordsOf(question)
     // A key and a session of the product do not come back. Here they do, and the notice that ended them may arrive later.
-    if (credential !== undefined && this.#database.versionsOf(credential).some(({ revoked }) => revoked))
-      return
+    if (this.#database.versionsOf(question.record).some(({ revoked }) => revoked)) return
     const least = leastOf(floor)
     const states = recordsOf(question).flatMap((record) => this.#database.versionsOf(record))
     const seqs = [least, ...states.map(({ seq }) => seq).filter((seq) => seq > least)]
@@ -153,6 +155,6 @@ function textOf([{ id }, state, token]: Seen): string {
 }
 
 /** For the trace. */
-function nameOf({ credential, session, token }: Question): string {
-  return `${credential} of ${session?.id ?? token?.by ?? 'the user'}${token === null ? '' : ` at ${token.iat}`}`
+function nameOf({ credential, record, token }: Question): string {
+  return `${credential} of ${record.id}${token === null ? '' : ` by ${token.by} at ${token.iat}`}`
 }

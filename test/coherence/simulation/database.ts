@@ -20,10 +20,10 @@ import {
   BLOCK,
   CUTOFFS,
   ISSUER,
-  KEY,
   NAMES,
   NEW_SESSIONS,
   NO_CUTOFFS,
+  OWNED_KEY,
   SEATS,
   SESSION,
   SESSIONS,
@@ -136,7 +136,7 @@ export class Database {
   revoke({ subject, blocks, lists }: Revocation, now: number): Committed {
     const at = Math.max(this.#context.timeline.now, now)
     const sessions = subject === 'issuer' ? [] : SESSIONS.filter((each) => this.current(each).exists)
-    const keys = subject === 'user' && this.current(KEY).exists ? [KEY] : []
+    const keys = subject === 'user' && this.current(OWNED_KEY).exists ? [OWNED_KEY] : []
     const blocked = blocks && subject === 'user' ? [BLOCK] : []
     const listed = lists ? sessions : []
     const committed = this.#number([

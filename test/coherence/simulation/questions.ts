@@ -13,6 +13,7 @@ import {
   isVoid,
   KEY,
   NAMES,
+  OWNED_KEY,
   PERMISSIONS,
   permissionsOf,
   SEATS,
@@ -28,8 +29,8 @@ export interface Question {
   readonly credential: 'key' | 'token' | 'cookie'
   /** By id for a key, else by name. */
   readonly seats: readonly StoredRecord[]
-  /** Of a cookie, or of a token that names one; else null. */
-  readonly session: StoredRecord | null
+  /** What the credential ends with: a key, a session, or the cutoffs. */
+  readonly record: StoredRecord
   readonly token: Token | null
   readonly request: AuthorizationRequest
 }
@@ -42,25 +43,20 @@ export type Seen = readonly [record: StoredRecord, seen: number | boolean, token
 
 function questionOn(
   seats: readonly StoredRecord[],
-  { token = null, session = token?.session ?? null }: Partial<Pick<Question, 'session' | 'token'>> = {},
+  record: StoredRecord,
+  token: Token | null = null,
 ): Question {
-  const cookie = token === null ? session : null
   const ids = seats.map(({ id }) => id)
-  const isKey = session === null && token === null
+  const credential = record.kind === 'api-key' ? 'key' : token === null ? 'cookie' : 'token'
   const credentials = {
-    apiKey: isKey ? [ids.join(' ')] : [],
+    apiKey: credential === 'key' ? [[record.id, ...ids].join(' ')] : [],
     authorization: token === null ? [] : [textOf(token, ids)],
-    cookie: cookie === null ? [] : [`${SESSION_COOKIE}=${cookieOf(cookie)}`],
+    cookie: credential === 'cookie' ? [`${SESSION_COOKIE}=${cookieOf(record)}`] : [],
     space: [SPACE],
   }
   const browser = { method: 'GET', rawHeaders: [], upgrade: false }
-  return {
-    credential: isKey ? 'key' : token === null ? 'cookie' : 'token',
-    seats,
-    session,
-    token,
-    request: { method: 'GET', target: '/things', host: null, credentials, browser },
-  }
+  const request = { method: 'GET', target: '/things', host: null, credentials, browser }
+  return { credential, seats, record, token, request }
 }
 
 /** The text of a token: without a signature, its claims. */
@@ -78,14 +74,15 @@ function textOf({ by, iat, session }: Token, names: readonly string[]): string {
 const OF_SESSION: Token = { by: 'gateway', iat: 0, session: SESSION }
 
 export const QUESTIONS: readonly Question[] = [
-  ...[SEATS, ...SEATS.map((seat) => [seat])].map((seats) => questionOn(seats)),
-  ...[NAMES, ...NAMES.map((name) => [name])].map((names) => questionOn(names, { token: OF_SESSION })),
-  questionOn(NAMES, { session: SESSION }),
+  ...[SEATS, ...SEATS.map((seat) => [seat])].map((seats) => questionOn(seats, KEY)),
+  ...[NAMES, ...NAMES.map((name) => [name])].map((names) => questionOn(names, SESSION, OF_SESSION)),
+  questionOn(NAMES, SESSION),
+  questionOn(SEATS, OWNED_KEY),
 ]
 
 /** @param iat that of the tokens */
 export function questionsOfSession(session: StoredRecord, iat: number): readonly Question[] {
-  return [questionOn(NAMES, { session }), questionOn(NAMES, { token: { by: 'gateway', iat, session } })]
+  return [questionOn(NAMES, session), questionOn(NAMES, session, { by: 'gateway', iat, session })]
 }
 
 /** With a token that has no session. @param now seconds by the clock of its issuer */
@@ -93,7 +90,7 @@ export function questionOfToken(random: Random, now: number): Question {
   const by = random.pick(['gateway', 'gateway', 'provider', 'issuer'] as const)
   const whole = Math.floor(now) + random.pick([-1, 0, 0, 0, 1])
   const iat = by === 'gateway' && random.chance(0.1) ? null : whole + random.pick([0, 0.9])
-  return questionOn(random.pick([NAMES, NAMES, [random.pick(NAMES)]]), { token: { by, iat, session: null } })
+  return questionOn(random.pick([NAMES, NAMES, [random.pick(NAMES)]]), CUTOFFS, { by, iat, session: null })
 }
 
 /** The table before and after a reload: the same path with another permission. */
@@ -107,25 +104,19 @@ export const TABLES: readonly RouteTable[] = PERMISSIONS.map((requirement) => {
 
 /** All records that a decision about the question may read. */
 export function recordsOf(question: Question): readonly StoredRecord[] {
-  return [credentialOf(question), ...(isOfUser(question) ? [BLOCK] : []), ...question.seats]
+  return [question.record, ...(isOfUser(question) ? [BLOCK] : []), ...question.seats]
 }
 
-/** What the credential ends with. */
-function credentialOf({ credential, session }: Question): StoredRecord {
-  return session ?? (credential === 'key' ? KEY : CUTOFFS)
-}
-
-/** Whether the user that may be blocked has the credential. */
-function isOfUser({ token }: Question): boolean {
-  return token?.by !== 'issuer'
+/** Whether the credential is of the user that may be blocked. */
+function isOfUser({ record, token }: Question): boolean {
+  return record !== KEY && token?.by !== 'issuer'
 }
 
 /** In the order of the engine's look-ups, up to the one that refuses the request. */
 export function seenBy(question: Question, { code, principal, seats: found }: Decision): readonly Seen[] {
   const { credential, seats } = question
-  const record = credentialOf(question)
   const isVoided = principal === null || code === 'token_revoked'
-  const caller = seenOfCaller(record, question, isVoided ? null : principal)
+  const caller = seenOfCaller(question, isVoided ? null : principal)
   if (isVoided) return caller
   const isBlocked = code === 'caller_blocked'
   const restrictions: Seen[] = isOfUser(question) ? [...caller, [BLOCK, isBlocked]] : caller
@@ -139,7 +130,7 @@ export function seenBy(question: Question, { code, principal, seats: found }: De
 }
 
 /** @param principal null: the credential is void */
-function seenOfCaller(record: StoredRecord, { token }: Question, principal: Decision['principal']): Seen[] {
+function seenOfCaller({ record, token }: Question, principal: Decision['principal']): Seen[] {
   if (record === CUTOFFS && token !== null) return [[record, principal === null, token]]
   if (principal === null || token !== null) return [[record, principal !== null]]
   return [[record, tagOf(principal.email)]]
@@ -158,9 +149,7 @@ export function isAllowedAt(
 }
 
 /** Whether the credential counts in one state of the store. */
-export function isGenuineAt(database: Database, question: Question, seq: number): boolean {
-  const { token } = question
-  const record = credentialOf(question)
+export function isGenuineAt(database: Database, { record, token }: Question, seq: number): boolean {
   const { exists, revives, cutoffs } = database.versionAt(record, seq)
   return record === CUTOFFS && token !== null ? !isVoid(token, cutoffs) : exists && !revives
 }

@@ -61,6 +61,8 @@ export const NAMES: readonly StoredRecord[] = [
   { kind: 'seat-name', id: 'Editor' },
 ]
 export const KEY: StoredRecord = { kind: 'api-key', id: 'key-1' }
+/** Of the user. */
+export const OWNED_KEY: StoredRecord = { kind: 'api-key', id: 'key-2' }
 export const SESSION: StoredRecord = { kind: 'session', id: 'session-1-------------' }
 export const BLOCK: StoredRecord = { kind: 'block', id: 'user-1' }
 
@@ -74,7 +76,7 @@ export const NEW_SESSIONS: readonly StoredRecord[] = [2, 3, 4].map((number) => (
 export const SESSIONS: readonly StoredRecord[] = [SESSION, ...NEW_SESSIONS]
 
 /** Those that are written, whichever number the schedule has. */
-export const RECORDS: readonly StoredRecord[] = [...SEATS, KEY, SESSION, BLOCK]
+export const RECORDS: readonly StoredRecord[] = [...SEATS, KEY, SESSION, BLOCK, OWNED_KEY]
 export const ALL_RECORDS: readonly StoredRecord[] = [...RECORDS, ...NAMES, CUTOFFS, ...NEW_SESSIONS]
 
 const BY_ID = new Map(ALL_RECORDS.map((record) => [record.id, record]))
@@ -134,8 +136,9 @@ export function namedOf(name: StoredRecord, version: Version, question: SeatQues
 }
 
 export function keyOf({ id }: StoredRecord, { tag, exists }: Version): StoredApiKey | null {
+  const owner = id === OWNED_KEY.id ? BLOCK.id : null
   return exists
-    ? { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: tag, revokedAt: null, owner: BLOCK.id }
+    ? { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: tag, revokedAt: null, owner }
     : null
 }
 

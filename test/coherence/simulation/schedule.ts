@@ -6,7 +6,7 @@
 import { NO_FAULTS, type Conditions } from './context.ts'
 import type { Revocation } from './database.ts'
 import { Random } from '../../support/random.ts'
-import { KEY, RECORDS } from './records.ts'
+import { OWNED_KEY, RECORDS } from './records.ts'
 
 /** `target`, `record`: numbers modulo the candidates at that time. Times in milliseconds of simulated time. */
 export type Action = { readonly at: number } & (
@@ -150,7 +150,7 @@ function revocationsOf(random: Random, when: () => number): Action[] {
   const signIns = Array.from({ length: random.below(4) }, () => ({
     ...{ at: at(), kind: 'sign in' as const, target: random.below(ANY) },
   }))
-  const keys = random.chance(0.3) ? [writeOf(RECORDS.indexOf(KEY), at(), random)] : []
+  const keys = random.chance(0.3) ? [writeOf(RECORDS.indexOf(OWNED_KEY), at(), random)] : []
   const subject = random.pick(['user', 'user', 'user', 'tenant', 'issuer'] as const)
   const revocations = [first, ...(random.chance(0.4) ? [at()] : [])].map((at) => ({
     ...{ at, kind: 'revoke' as const, target: random.below(ANY) },
