@@ -3,7 +3,7 @@
  * several variants of the simulation are one of the model.
  */
 
-import { OF_DECISIONS, OF_PROTOCOL, OF_RESPONSES } from './scopes.ts'
+import { OF_ANSWERS, OF_CUTTING, OF_DECISIONS, OF_PROTOCOL, OF_REPORTS, OF_RESPONSES } from './scopes.ts'
 import type { Definitions } from './spin.ts'
 
 /** Definition that breaks the model → the scope in which it fails. */
@@ -31,10 +31,17 @@ export const BROKEN_MODELS: Readonly<Record<string, Definitions>> = {
   NO_REDECISION: OF_DECISIONS,
   ARRIVALS_ONLY: OF_DECISIONS,
   IGNORES_GAPS: OF_DECISIONS,
+  REPORTS_BEFORE_CUT: OF_CUTTING,
+  REPORTS_FOR_WORKER: OF_CUTTING,
+  OPENS_ON_OLD_STATE: OF_CUTTING,
+  COUNTS_ACKNOWLEDGED: OF_CUTTING,
+  COUNTS_LEASE_ENDED: OF_CUTTING,
+  COUNTS_ANY_REPORT: OF_REPORTS,
+  NO_CUT_LIMIT: OF_ANSWERS,
 }
 
 const NO_TIMES = { none: 'a value of the model is that of one write, and has no time' }
-const NO_STREAMS = { none: 'the model has requests that end when they are decided' }
+const NO_STREAMS = { none: 'what is open in the model ends by revocations alone' }
 
 /** Variant of the simulation → the one of the model, or why it has no meaning there. */
 export const IN_THE_MODEL: Readonly<Record<string, keyof typeof BROKEN_MODELS | { readonly none: string }>> =
@@ -67,12 +74,12 @@ export const IN_THE_MODEL: Readonly<Record<string, keyof typeof BROKEN_MODELS | 
     'memory is not brought up to the position of a value': 'NO_BRINGING_UP',
     'an acknowledgement does not wait for earlier changes': 'ACKNOWLEDGES_GAPS',
     'a gap in the received changes does not count': 'IGNORES_GAPS',
-    'a process says what it has cut before it has': NO_STREAMS,
-    'the primary says what its workers have cut': NO_STREAMS,
-    'an instance that has not said what it has cut counts as closed': NO_STREAMS,
-    'an instance whose lease has ended counts as closed': NO_STREAMS,
-    'what an instance has cut for another revocation counts': NO_STREAMS,
-    'a revocation that is read cuts nothing': NO_STREAMS,
+    'a process says what it has cut before it has': 'REPORTS_BEFORE_CUT',
+    'the primary says what its workers have cut': 'REPORTS_FOR_WORKER',
+    'an instance that has not said what it has cut counts as closed': 'COUNTS_ACKNOWLEDGED',
+    'an instance whose lease has ended counts as closed': 'COUNTS_LEASE_ENDED',
+    'what an instance has cut for another revocation counts': 'COUNTS_ANY_REPORT',
+    'a revocation that is read cuts nothing': 'REPORTS_BEFORE_CUT',
     'a revocation does not reach memory': 'NO_DROP',
     'a revocation reaches memory by announcements alone': 'NO_DROP',
     'sessions that a revocation does not list stay in memory': 'NO_DROP',

@@ -44,10 +44,18 @@ inline takeShared(i, k, p) {
   }
 }
 
+#ifdef CUTTING
+#define hasRequest(i) at[i].opened
+#define setFloor(i, x) skip
+#else
+#define hasRequest(i) false
+#define setFloor(i, x) at[i].floor = x
+#endif
+
 /* `live`: by the lease. Else it waits for one, or for a reading that begins from now on. */
 inline ask(i, live) {
   d_step {
-    at[i].up && at[i].step == IDLE && (!(live) || at[i].lease > 0) ->
+    at[i].up && at[i].step == IDLE && !hasRequest(i) && (!(live) || at[i].lease > 0) ->
     at[i].step = (live -> BEGINS : WAITS);
     at[i].fresh = 0;
 #if QUEUE
@@ -57,7 +65,7 @@ inline ask(i, live) {
 #endif
     for (x : 1 .. head) {
       if
-      :: write[x].phase == ANSWERED -> at[i].floor = x
+      :: write[x].phase == ANSWERED -> setFloor(i, x)
       :: else
       fi
     }

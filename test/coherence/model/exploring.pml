@@ -1,7 +1,16 @@
 /* Time, what is checked, and the steps that each scope has (scopes.ts). */
 
 /* A response that can be sent is sent before time goes on: the writer lives. */
+#ifdef CUTTING
+#define isDue(w) ((write[w].phase == ANNOUNCED && answerable(w)) || isClaimDue(w))
+#define isClaimDue(w) (write[w].phase == ANSWERED && !write[w].done && (isComplete(w) || isOver(w)))
+#define isLate(w) (write[w].phase == ANSWERED && !write[w].done && write[w].limit == 0)
+#define endLimit(w) less(write[w].limit, 1)
+#else
 #define isDue(w) (write[w].phase == ANNOUNCED && answerable(w))
+#define isLate(w) false
+#define endLimit(w) skip
+#endif
 
 #if WRITES == 1
 #define each(rule) :: rule(1)
@@ -42,9 +51,11 @@ inline tick() {
     for (x : 1 .. head) {
 #ifdef PUNCTUAL
       assert(write[x].phase != ANNOUNCED || write[x].wait > 0);
+      assert(!isLate(x));
 #endif
       less(write[x].wait, 1);
-      less(write[x].silence, 1)
+      less(write[x].silence, 1);
+      endLimit(x)
     }
     skip
   }
@@ -68,7 +79,9 @@ inline leaseIsRight(i) {
 
 inline answerRightly(i, w) {
   d_step {
-    write[w].phase == ANNOUNCED && (at[i].lease == 0 || holds(i, w)) -> write[w].phase = ANSWERED
+    write[w].phase == ANNOUNCED && (at[i].lease == 0 || holds(i, w)) ->
+    write[w].phase = ANSWERED;
+    name(w, READERS)
   }
 }
 
@@ -103,12 +116,22 @@ inline expire(i) {
   }
 }
 
+#ifdef OPENS_ON_OLD_STATE
+#define decideFirst :: decide(1)
+#else
+#define decideFirst
+#endif
+#define cuttingSteps decideFirst :: open(1) :: close(1) eachAt(1, cut) eachAt(1, report) each(claim) each(closedIsRight)
+
 #ifdef DECISIONS
 active proctype decisions() {
   at[1].up = 1;
   at[1].known = 1;
   do
-  :: commitAndAnnounce(0, 1) :: commitAndAnnounce(0, 2)
+  :: commitAndAnnounce(0, 1)
+#ifndef CUTTING
+  :: commitAndAnnounce(0, 2)
+#endif
 #ifdef MOVES
   :: commitAndAnnounce(0, 3)
 #endif
@@ -118,17 +141,23 @@ active proctype decisions() {
   :: getRightly(1, 0) :: getRightly(1, 1)
   :: giveUp(1)
   :: expire(1)
+#ifndef CUTTING
   :: load(1, 0) :: load(1, 1)
   :: store(1, 0) :: store(1, 1)
   :: takeShared(1, 0, 0) :: takeShared(1, 1, 0)
   eachOf(takeSharedOfFirst, 1)
   eachOf(takeSharedOfSecond, 1)
+#endif
   :: ask(1, 1) :: ask(1, 0)
   :: hasLease(1)
+#ifdef CUTTING
+  cuttingSteps
+#else
   :: lookAtOne(1)
   :: lookAtBoth(1)
   :: lookAtFirst(1)
   :: lookAtSecond(1)
+#endif
   od
 }
 #else
@@ -162,7 +191,11 @@ active proctype explore() {
   :: get(1, 1)
   :: workerDies(1)
   :: join(1)
-#ifdef PROTOCOL
+#ifdef CUTTING
+  :: ask(1, 1) :: ask(1, 0)
+  :: hasLease(1)
+  cuttingSteps
+#elif defined(PROTOCOL)
   :: leaseIsRight(1)
 #else
   :: load(1, 0) :: load(1, 1)

@@ -20,6 +20,9 @@
 #include "writing.pml"
 #include "reading.pml"
 #include "deciding.pml"
+#ifdef CUTTING
+#include "cutting.pml"
+#endif
 #ifdef TRACE
 #include "replay.pml"
 #else

@@ -238,6 +238,7 @@ inline workerDies(i) {
 #endif
     dropQueue(i);
     endDecision(i);
+    endCutting(i);
     for (z : 1 .. head) {
       if
       :: write[z].by == i && write[z].phase == COMMITTED -> write[z].phase = LOST; settle(z)

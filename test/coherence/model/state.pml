@@ -33,6 +33,9 @@
 #define READERS 2
 #endif
 
+/* Ticks within which an instance has to say what it has cut: twice LEASE, by the fastest clock of a writer. */
+#define CUT_WITHIN (WAIT + 1)
+
 /* Whether an instance that is not explored acknowledges at once: it could, and any delay is one of the response. */
 #ifdef PROTOCOL
 #define OTHERS_ACKNOWLEDGE true
@@ -60,6 +63,11 @@ typedef Write {
   byte acked;     /* the instances that acknowledged */
   byte missing;   /* those listed that did not */
   byte same;      /* those whose beat is still the one that was read with the list */
+#ifdef CUTTING
+  bit isNamed; byte named;  /* the readers that its answer names: those of the first list after the commit, and the writer */
+  TIME limit;     /* until the answer is sent in any case */
+  bit done; bit closed
+#endif
 #ifdef TRACE
   byte quiet;     /* those listed at a read of the list, whose beat is still the one of then */
   TIME quietFor[INSTANCES]; /* until they may be removed */
@@ -98,6 +106,11 @@ typedef Instance {
   SET loaded[KEYS];                 /* the positions of the values that it has loaded */
   bit ended;                        /* the lease, for good */
 #endif
+#ifdef CUTTING
+  bit opened; SET unaware;          /* a request, and the revocations that its decision did not know */
+  SET looked;                       /* the revocations for which the worker has looked at it */
+  SET reported;                     /* those for which the instance has said so */
+#endif
   byte step; byte floor; byte seen; byte seenAt; bit arrived
 }
 
@@ -119,6 +132,31 @@ hidden byte x, y, z, n, m, ok;
 #define holds(i, w) (!reads(i) || !at[i].up || knows(i, w))
 #else
 #define holds(i, w) (!reads(i) || !at[i].up || isReached(i, w))
+#endif
+
+#ifdef CUTTING
+inline endRequest(i) {
+  at[i].opened = 0;
+  at[i].unaware = 0
+}
+inline endCutting(i) {
+  endRequest(i);
+  at[i].looked = 0
+}
+/* From the first list on, or from the commit if the others are not explored. */
+inline name(w, listed_) {
+  if
+  :: !write[w].isNamed ->
+    write[w].isNamed = 1;
+    write[w].named = (listed_ & READERS) | (only(write[w].by) & READERS)
+  :: else
+  fi
+}
+#define startLimit(w) write[w].limit = CUT_WITHIN
+#else
+#define endCutting(i) skip
+#define name(w, listed_) skip
+#define startLimit(w) skip
 #endif
 
 /* A timer goes on. */

@@ -57,7 +57,12 @@ inline commitAndAnnounce(i, changed) {
     write[head].by = i;
     write[head].keys = changed;
     write[head].wait = WAIT;
-    write[head].listRead = reads(i)
+    write[head].listRead = reads(i);
+    startLimit(head);
+    if
+    :: reads(i) -> name(head, 0)
+    :: else
+    fi
   }
 }
 
@@ -78,6 +83,11 @@ inline writerDies(w) {
 }
 
 inline readList_(w) {
+  n = 0;
+  for (x : 0 .. INSTANCES - 1) {
+    n = (at[x].listed -> n | only(x) : n)
+  }
+  name(w, n);
   y = 0;
   for (x : 0 .. INSTANCES - 1) {
     if
