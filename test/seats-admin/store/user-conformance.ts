@@ -32,6 +32,23 @@ const LONGEST = [...'x€"\\']
   .concat(`${'€'.repeat(254)}!`, '\u{10ffff}'.repeat(127))
 
 export const userConformance = suite((test) => {
+  test('groups that the provider left out are remembered until the next sign-in', async (t, store) => {
+    const { id } = await seat(store, 'Viewer')
+    const marks: unknown[] = []
+    for (const [at, more, seats] of [
+      [1000, {}, [id]],
+      [2000, { areGroupsLeftOut: true }, []],
+      [3000, { areGroupsLeftOut: true }, []],
+      [2500, {}, []],
+      [4000, { areGroupsLeftOut: false }, []],
+    ] as const) {
+      await store.recordSignIn('acme', { sub: 'gus', email: null, name: null, at, ...more }, seats)
+      marks.push((await store.readUser('acme', 'gus', ADMIN))?.areGroupsLeftOut)
+      t.same(await allUsers(store), [await store.readUser('acme', 'gus', ADMIN)])
+    }
+    t.same(marks, [undefined, true, true, true, undefined], 'a late sign-in changes nothing')
+  })
+
   test('a user is read as the latest sign-in left it', async (t, store) => {
     t.equal(await store.readUser('acme', 'ann', ADMIN), null)
     const [b, a] = [await seat(store, 'B'), await seat(store, 'A')]
