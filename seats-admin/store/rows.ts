@@ -40,11 +40,11 @@ export interface Dialect {
   /** The same as {@link forUpdate}, for the rows that no other transaction has locked. */
   readonly skipLocked: string
   /**
-   * The end of `SELECT …`: a lock of the tenant of `:tenant`, until the end of the transaction, which others may
-   * have at the same time.
+   * The end of `SELECT …`, which has no row while another transaction has, or waits for, {@link soleLock} of the
+   * tenant of `:tenant`. If it has one, no other transaction gets that lock before the end of this one.
    */
-  readonly sharedLock: string
-  /** Columns of a query, with a trailing comma: the same lock, which no other transaction has at the same time. */
+  readonly ifNoSoleLock: string
+  /** Columns of a query, with a trailing comma: a lock of the tenant until the end of the transaction. */
   readonly soleLock: string
   /**
    * A query for the `name` of a running instance of a version without blocks; null: no other version can be

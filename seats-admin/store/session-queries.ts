@@ -36,27 +36,32 @@ export const SESSION_COLUMNS = `${RECORD_COLUMNS}, name, family_hash, handle_has
 
 const THIS = 'tenant = :tenant AND id = :id'
 
+const SAME_SECRETS = ['cookie_hash', 'family_hash', 'handle_hash']
+
 /**
  * Inserts a session. May be repeated after a lost response: equal secrets mean the same session. Returns no row
- * when another session has the id.
+ * when another session has the id, or during a revocation in the tenant.
  *
  * A revocation waits for the creations that are in flight, and then reads the sessions: one of its subject would
- * otherwise outlive it, created before and visible after.
+ * otherwise outlive it, created before and visible after. A creation does not wait for a revocation: those of one
+ * tenant would take all connections for sign-ins while its 100,000 sessions end.
  */
-export function creation({ sharedLock }: Dialect): string {
+export function creation({ ifNoSoleLock }: Dialect): string {
   return `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
       hash_perm, issued_at, renew_at, expires_at, ended_at, sealed, provider_session, created_at)
     SELECT :tenant, :id, :cookie_hash, :family_hash, :handle_hash, :sub, :email, :name,
       :hash_perm, :issued_at, :renew_at, :expires_at, :ended_at, :sealed, :provider_session, :created_at
-    ${sharedLock} WHERE 1 = 1
+    ${ifNoSoleLock}
     ON CONFLICT (tenant, id) DO UPDATE SET id = excluded.id
-    WHERE sessions.cookie_hash IS NOT DISTINCT FROM excluded.cookie_hash
-      AND sessions.family_hash IS NOT DISTINCT FROM excluded.family_hash
-      AND sessions.handle_hash IS NOT DISTINCT FROM excluded.handle_hash
+    WHERE ${SAME_SECRETS.map((column) => `sessions.${column} IS NOT DISTINCT FROM excluded.${column}`).join(' AND ')}
     RETURNING id`
 }
 
 export const sessionQueries = {
+  /** Returns a row if another session has the id. */
+  taken: `SELECT id FROM sessions WHERE ${THIS}
+    AND (${SAME_SECRETS.map((column) => `${column} IS DISTINCT FROM :${column}`).join(' OR ')})`,
+
   find: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE ${THIS}`,
 
   /**

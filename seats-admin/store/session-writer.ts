@@ -9,6 +9,7 @@
  * execution; the others then change nothing.
  */
 
+import { setTimeout } from 'node:timers/promises'
 import type { Database } from './database.ts'
 import { sessionChange } from './endings.ts'
 import { handleRotation } from './handle-rotation.ts'
@@ -26,6 +27,12 @@ import {
 import type { SessionStore } from './session-store.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { AdminStore } from './store.ts'
+import { StoreUnavailable } from './unavailable.ts'
+
+/** Milliseconds that a creation waits, without a connection, while a revocation in the tenant goes on. */
+const WAITS_FOR_REVOCATION = 2000
+/** Milliseconds between its attempts. */
+const RETRIED_AFTER = 50
 
 export function sessionWriter(database: Database) {
   const { dialect, reads, unnumbered, write } = database
@@ -42,9 +49,22 @@ export function sessionWriter(database: Database) {
       sessionOrNull(await reads.get(sessionQueries.find, { tenant, id: storableOrEmpty(id) })),
 
     async create(session) {
-      const row = await unnumbered.get(create, sessionValues(session))
-      // Ids are random, so this indicates a bug.
-      if (row === undefined) throw new Error('another session has this id')
+      const values = sessionValues(session)
+      const until = performance.now() + WAITS_FOR_REVOCATION
+      while ((await unnumbered.get(create, values)) === undefined) {
+        const { tenant, id, cookie_hash, family_hash, handle_hash } = values
+        const taken = await reads.get(sessionQueries.taken, {
+          tenant,
+          id,
+          cookie_hash,
+          family_hash,
+          handle_hash,
+        })
+        // Ids are random, so this indicates a bug.
+        if (taken !== undefined) throw new Error('another session has this id')
+        if (performance.now() > until) throw new StoreUnavailable('a revocation in the tenant goes on')
+        await setTimeout(RETRIED_AFTER)
+      }
     },
 
     async giveBack(tenant, id, from, to, sealed) {

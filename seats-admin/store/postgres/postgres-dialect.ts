@@ -24,7 +24,7 @@ export const postgres: Dialect = {
   },
   forUpdate: 'FOR NO KEY UPDATE',
   skipLocked: 'FOR NO KEY UPDATE SKIP LOCKED',
-  sharedLock: `FROM pg_advisory_xact_lock_shared${ofTenant}`,
+  ifNoSoleLock: `FROM pg_try_advisory_xact_lock_shared${ofTenant} AS free WHERE free`,
   soleLock: `pg_advisory_xact_lock${ofTenant} AS locked,`,
   // Versions without blocks record no content hash of their tables.
   instanceWithoutBlocks: 'SELECT name FROM instances WHERE config IS NULL AND beat > 0 ORDER BY name LIMIT 1',

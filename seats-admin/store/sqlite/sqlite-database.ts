@@ -42,7 +42,7 @@ export const sqlite: Dialect = {
   // A write excludes all others.
   forUpdate: '',
   skipLocked: '',
-  sharedLock: '',
+  ifNoSoleLock: 'WHERE 1 = 1',
   soleLock: '',
   instanceWithoutBlocks: null,
   administrators: 'seats INDEXED BY administrators',
