@@ -49,7 +49,7 @@ const OPEN_KEYS =
 /**
  * Statements for rows from after `:after`, at most `:limit`, that were created up to `:born`. Sessions have the order of
  * the index of open ones: by that of their ids, PostgreSQL without statistics sorts all that are left for each page,
- * and a tenant with 50,000 took 27 s.
+ * which took 136 ms a page for a tenant with 50,000.
  */
 export function concernQueries(dialect: Dialect) {
   const { forUpdate } = dialect
