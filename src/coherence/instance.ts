@@ -6,7 +6,7 @@
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
 import type { ChangeReader, Committed, NumberedChange } from '../../seats-admin/model/change.ts'
-import type { OpenCounts, ReachedInstance } from '../../seats-admin/model/revocation.ts'
+import { noticeOf, type OpenCounts, type ReachedInstance } from '../../seats-admin/model/revocation.ts'
 import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
@@ -168,7 +168,7 @@ export class Instance implements Coherence {
         const after = this.#parts.clock.now() - begun
         this.recent.tookEffect(changes, after)
         this.#parts.listener.answered({ by, after })
-        if (by === 'waited') this.#removeSilent(pendingWrite)
+        if (by === 'waited' && !isPreview(changes)) this.#removeSilent(pendingWrite)
         resolve()
       }
       const cancel = this.#parts.clock.after(LEASE + MARGIN, () => done('waited'))
@@ -351,6 +351,15 @@ export class Instance implements Coherence {
     const after = this.#parts.clock.now() - begun
     if (barrier.acknowledged(from)) this.#parts.listener.acknowledged(after)
   }
+}
+
+/**
+ * Whether the write is the preview of a revocation, which takes no silent instance off the list: the answer to
+ * the revocation after it would not name that instance, and would say that what is open is cut while a stream
+ * of a stolen credential may be open there.
+ */
+function isPreview(changes: readonly NumberedChange[]): boolean {
+  return changes.some(({ kind, key }) => kind === 'revocation' && noticeOf(key)?.count === true)
 }
 
 /** The marks of the commits with revocations among changes. */

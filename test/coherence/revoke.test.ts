@@ -185,6 +185,20 @@ t.test('an instance that has left the list is named: it may be frozen', async (t
   t.match(state.answer, [{}, { id: 'you', how: 'lease_ended', cut: null }])
 })
 
+t.test(
+  'a preview leaves a silent instance on the list, so that the revocation after it names it',
+  async (t) => {
+    for (const count of [true, false]) {
+      const { store, clock, instance } = setUp()
+      store.rows.set('frozen', listed('frozen'))
+      const notice = JSON.stringify({ at: 1, subject: { user: 'u' }, ...(count ? { count } : {}) })
+      void instance.revoke(store.commitOf('revocation', notice))
+      await clock.pass(2 * WITHIN)
+      t.equal(store.rows.has('frozen'), count)
+    }
+  },
+)
+
 t.test('if the list can not be read, others are not taken for closed', async (t) => {
   const { store, clock, state, revoke } = setUp()
   const reading = store.hold()

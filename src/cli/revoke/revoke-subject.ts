@@ -94,7 +94,7 @@ async function confirmed(
 }
 
 /**
- * The gateways that did not answer the preview, which takes them off the list: a frozen one keeps open what it
+ * The gateways of the preview that another write has taken off the list since: a frozen one keeps open what it
  * has, and the answer to the revocation does not name it.
  */
 function goneSince(preview: RevocationView | null, answer: RevocationView): readonly NamedGateway[] {

@@ -40,7 +40,7 @@ t.test('a frozen gateway: partial, it is named, and the next steps', async (t) =
   second.thaw()
   await closed()
 
-  // The preview takes it off the list before the revocation.
+  // Another write may take it off the list between the preview and the revocation.
   await second.freeze()
   const shown = await revoke('bob')
   second.thaw()
