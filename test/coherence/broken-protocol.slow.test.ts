@@ -12,12 +12,8 @@ const AT_MOST = 100_000
  */
 const FROM: Readonly<Record<string, number>> = {
   'a reading without changes drops what was announced': 30_780,
-  'memory keeps a session from before its end': 1410,
-  'memory keeps a list of blocks from before the block': 920,
-  'an unlisted instance has a lease': 6065,
-  'a reading from before the registration gives a lease': 2709,
   'an instance is removed whatever its beat': 780,
-  'a worker has a lease from before it joined': 59_795,
+  'a worker has a lease from before it joined': 25_400,
   'a beat reports changes that workers have not applied': 4661,
   'a reading from before an announcement acknowledges it': 2742,
   'a renewal brings an ended session back': 12_666,
