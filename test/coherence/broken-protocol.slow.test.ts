@@ -17,7 +17,7 @@ const FROM: Readonly<Record<string, number>> = {
   'a beat reports changes that workers have not applied': 4661,
   'a reading from before an announcement acknowledges it': 2742,
   'a renewal brings an ended session back': 12_666,
-  're-evaluation forgets requests that are not decided yet': 2002,
+  're-evaluation forgets requests that are not decided yet': 15_300,
   're-evaluation forgets a reload': 2518,
 }
 
