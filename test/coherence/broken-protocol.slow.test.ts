@@ -11,14 +11,14 @@ const AT_MOST = 100_000
  * With another one the search takes longer.
  */
 const FROM: Readonly<Record<string, number>> = {
-  'a reading without changes drops what was announced': 30_780,
-  'an instance is removed whatever its beat': 780,
+  'a reading without changes drops what was announced': 73_600,
+  'an instance is removed whatever its beat': 10,
   'a worker has a lease from before it joined': 25_400,
   'a beat reports changes that workers have not applied': 4661,
-  'a reading from before an announcement acknowledges it': 2742,
-  'a renewal brings an ended session back': 12_666,
+  'a reading from before an announcement acknowledges it': 45_600,
+  'a renewal brings an ended session back': 860,
   're-evaluation forgets requests that are not decided yet': 15_300,
-  're-evaluation forgets a reload': 2518,
+  're-evaluation forgets a reload': 6791,
 }
 
 // It takes seconds; on a busy machine, minutes.
