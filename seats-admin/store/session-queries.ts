@@ -43,8 +43,8 @@ const SAME_SECRETS = ['cookie_hash', 'family_hash', 'handle_hash']
  * when another session has the id, or during a revocation in the tenant.
  *
  * A revocation waits for the creations that are in flight, and then reads the sessions: one of its subject would
- * otherwise outlive it, created before and visible after. A creation does not wait for a revocation: those of one
- * tenant would take all connections for sign-ins while its 100,000 sessions end.
+ * otherwise outlive it, created before and visible after. A creation does not wait for a revocation:
+ * the creations of one tenant would take all connections for sign-ins while its 100,000 sessions end.
  */
 export function creation({ ifNoSoleLock }: Dialect): string {
   return `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
