@@ -72,7 +72,7 @@ export function UserPage() {
 /**
  * @param {string} sub
  * @param {readonly import('../answers.d.ts').ApiKey[]} owned
- * @returns {import('../revoke-dialog.js').Self} the caller's own credential among those of the user
+ * @returns {import('../revoke-dialog.js').Self} the credential of the caller, if it is one of the user's
  */
 function selfOf(sub, owned) {
   const { value: who } = signedIn

@@ -61,7 +61,7 @@ export type RevocationClaims = Omit<ValueOf<typeof claims>, 'subject'> & {
   readonly subject: RevocationSubject
 }
 
-/** The claims of a receipt if they are those of a revocation, else a fault. The caller verifies the signature. */
+/** The claims of a receipt, or a fault if they describe no revocation. The caller verifies the signature. */
 export function revocationClaims(unchecked: ReceiptClaims): RevocationClaims | ReceiptFault {
   const checked = check(unchecked)
   if (isRefusal(checked)) {

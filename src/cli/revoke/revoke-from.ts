@@ -100,7 +100,7 @@ function isFaulty(read: ReadReceipt | FaultyFile): read is FaultyFile {
   return isReceiptFault(read)
 }
 
-/** The files, and those of folders. @throws CommandFailed */
+/** The files, and the files in the folders. @throws CommandFailed */
 async function filesOf(paths: readonly string[]): Promise<string[]> {
   const files: string[] = []
   for (const path of paths)
@@ -114,7 +114,7 @@ async function filesOf(paths: readonly string[]): Promise<string[]> {
   return files
 }
 
-/** The key sets, each as JSON: that of the configuration, and that of the option. @throws CommandFailed */
+/** The key sets of the configuration and of the option, each as JSON. @throws CommandFailed */
 async function keySetsOf({ file, identity }: Config, jwks: string | undefined): Promise<string[]> {
   if (identity === null) throw new CommandFailed(`${file} has no identity, whose keys sign receipts`)
   return [publicKeysOf(identity), ...(jwks === undefined ? [] : [await keySetAt(jwks)])]

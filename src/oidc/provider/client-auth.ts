@@ -45,7 +45,7 @@ export function authentication(
       return client.ClientSecretPost(secret)
     case 'private_key_jwt':
       // Each request has an assertion of its own, with a `jti`, for a minute. Its `aud` is the issuer: of an
-      // endpoint, a hostile provider could name that of another one (CVE-2025-27370).
+      // endpoint, a hostile provider could name the endpoint of another provider (CVE-2025-27370).
       return client.PrivateKeyJwt(
         assertionKey(clientKey ?? '', metadata.token_endpoint_auth_signing_alg_values_supported),
       )

@@ -118,7 +118,7 @@ const RETRYABLE = [408, 429]
  * Interprets an error response (RFC 6749, section 5.2; RFC 9126, section 2.3): a fault of the client, of the
  * grant, or of the provider.
  *
- * @param response with a status other than that of success
+ * @param response a response whose status is not that of a success
  */
 export async function refusalOf(
   response: Response,

@@ -11,7 +11,7 @@ import type { Refusal } from '../../model/errors.ts'
 import { publicJwk } from '../../model/public-jwk.ts'
 import { invalidToken, MAX_TOKEN, readCompact } from './compact-jws.ts'
 
-/** Characters: those of a token in base64url, and 4 KiB for the header and the encrypted key. */
+/** Characters of a signed token in base64url, and 4 KiB for the header and the encrypted key. */
 const MAX_ENCRYPTED = Math.ceil((MAX_TOKEN * 4) / 3) + 4096
 /** The algorithms of keys (RFC 7518, section 4) → the type of the key. */
 const KEY_TYPES: Readonly<Record<string, KeyObject['asymmetricKeyType']>> = {
