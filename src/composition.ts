@@ -1,7 +1,7 @@
 /**
  * The composition root. The core (`src/runtime` and the rooms below it) answers requests, and owns the
  * interfaces of what a gateway serves besides. Their implementations are passed to it here: `src/access` and
- * `src/external-authorization`.
+ * `src/external-authorization`. `docs/architecture.md` names the file of each step, and has a list of words.
  */
 
 import { fileURLToPath } from 'node:url'

@@ -1,11 +1,11 @@
-/** Which of some users are blocked at the moment, for lists. */
+/** The users of a list that are blocked at the moment. */
 
 import { isInForce } from '../model/block.ts'
 import type { RestrictionReader } from '../model/readings.ts'
 import type { UserRestriction } from '../model/revocation.ts'
 
 /**
- * One reading for all of them, unless the tenant has more restrictions than are read as a whole.
+ * One reading for all of them, unless the tenant has so many restrictions that each user needs a reading.
  *
  * @returns by `sub`, in order
  */

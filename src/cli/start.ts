@@ -11,7 +11,7 @@ import { watchConfig } from '../config/watch.ts'
 import { tuneGarbageCollection } from '../runtime/garbage-collection.ts'
 import type { Gateway } from '../runtime/gateway.ts'
 import { ServiceManager } from '../runtime/service-manager.ts'
-import { StartupTimeout } from '../runtime/startup.ts'
+import { StartupTimeout } from '../runtime/store-retries.ts'
 import {
   fileShortage,
   lostLog,

@@ -15,7 +15,7 @@ const RETAINED = 2 * SHOWN
 
 interface Recent extends Omit<ObservedChange, 'effective'> {
   readonly mark: number
-  /** Whether it has changed anything: the preview of a revocation has not. */
+  /** Whether the change is shown: the preview of a revocation has changed nothing, and is not. */
   readonly isShown: boolean
   effective: number | null
 }
@@ -44,8 +44,9 @@ export class RecentChanges {
   }
 
   /**
-   * The first reading has changes of any age. One without changes may be of another history, unless its head
-   * is known.
+   * Adds the changes of a reading, unless it is the first: that one has changes of any age. If a reading does not
+   * say which changes it has (`changes` is null), its history may be another one, and all are dropped unless its
+   * head is known.
    */
   read({ from, head, changes }: Pick<Reading, 'from' | 'head' | 'changes'>): void {
     if (changes !== null && from !== null) this.add(changes)

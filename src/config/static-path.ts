@@ -18,7 +18,7 @@ export function staticPath(text: string): string | InvalidValue {
   if (DOT_SEGMENT.test(text)) return new InvalidValue('has a dot segment: remove it')
   if (!SEGMENTS.test(text) || ESCAPE.test(text) || !areEscapesUtf8(text))
     return new InvalidValue(
-      'is not a normalised path: segments of visible ASCII without ; and needless percent-escapes',
+      'is not a normalised path: its segments must be visible ASCII, without ; and without percent-escapes that are not needed',
     )
   return text
 }

@@ -1,6 +1,6 @@
 /**
- * Decides live requests by candidate tables too, to compare the two. Only the code counts: no answer depends
- * on it.
+ * Decides live requests by candidate tables too, to compare the codes of the two decisions (`allow`,
+ * `permission_denied`, …). The answer to the client never depends on the candidate's.
  *
  * Most requests match entries that require the same in both tables, so that the decision is the same. For the
  * others, the caller is the one of the live decision, so that no credential is verified twice, and memory is
@@ -65,8 +65,8 @@ export class ShadowEngine {
   }
 
   /**
-   * Whether the candidate's entry and the live one require the same, so that the code is the same: after the
-   * match, a decision depends on the entry by nothing else.
+   * Whether the candidate's entry and the live one require the same. The codes are the same then: what an entry
+   * requires is all that a decision takes from it.
    */
   isAlike(
     request: AuthorizationRequest,

@@ -72,9 +72,9 @@ export function resetTls(socket: TLSSocket): void {
 }
 
 /**
- * Makes a server use this context for connections that ask for no server name. Node.js makes one of the
- * options that it knows there, without `allowPartialTrustChain` (`setSecureContext` of tls.Server, Node.js 22
- * to 24). Without the field it keeps its own, which trusts less.
+ * Makes a server use this context for connections that ask for no server name. The context that Node.js makes
+ * from the server's options ignores `allowPartialTrustChain` (`setSecureContext` of tls.Server, Node.js 22 to
+ * 24). If the internal field is missing, the server keeps that context, which trusts less.
  */
 export function useContext(server: Server, context: SecureContext): void {
   if ('_sharedCreds' in server) server._sharedCreds = context

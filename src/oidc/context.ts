@@ -64,14 +64,14 @@ export async function withProviderErrors<T>(
   try {
     return await work()
   } catch (cause) {
-    const refusal = refusalOf(context, provider, cause)
+    const refusal = providerRefusal(context, provider, cause)
     const user = cause instanceof ProviderError || cause instanceof ProviderRefused ? cause.user : null
     return user === null ? refusal : refusal.of({ tenant: provider.tenant.id, user })
   }
 }
 
 /** @throws any other error unchanged */
-export function refusalOf({ log }: Context, { tenant }: Provider, cause: unknown): Refusal {
+export function providerRefusal({ log }: Context, { tenant }: Provider, cause: unknown): Refusal {
   if (!(cause instanceof ProviderError || cause instanceof ProviderRefused)) throw cause
   const { user, message: reason } = cause
   const fields = { event: 'sign_in_failed', tenant: tenant.id, reason, ...(user === null ? {} : { user }) }

@@ -1,7 +1,7 @@
 /** Exchanges that have ended: observed together, once a turn of the event loop. */
 
 import type { Exchange } from '../http/server/exchange.ts'
-import { nextStage } from '../lib/batched-stages.ts'
+import { inBatch } from '../lib/batched-steps.ts'
 
 export class EndedExchanges {
   readonly #observe: (exchange: Exchange) => void
@@ -13,7 +13,7 @@ export class EndedExchanges {
   }
 
   add(exchange: Exchange): void {
-    if (this.#waiting.push(exchange) === 1) nextStage(flush, this)
+    if (this.#waiting.push(exchange) === 1) inBatch(flush, this)
   }
 
   flush(): void {

@@ -10,7 +10,7 @@ import { Exchange } from '../http/server/exchange.ts'
 import { handshakeResponse } from '../http/server/http1-response.ts'
 import { openedWebSocket } from '../http/server/open-web-socket.ts'
 import { externalQuestion, type Question } from '../http/server/question.ts'
-import { nextStage } from '../lib/batched-stages.ts'
+import { inBatch } from '../lib/batched-steps.ts'
 import type { Refusal } from '../model/errors.ts'
 import { earlyBytes, isHandshake } from '../proxy/websocket/websocket-handshake.ts'
 import { openEventStream } from './event-streams.ts'
@@ -48,7 +48,7 @@ export class GatewayPipeline extends Pipeline<GatewayConfig, GatewayLists> {
     })
     response.listen({ closed: () => this.ended(exchange) })
     if (rest.length > 0) refuse(exchange, earlyBytes, null)
-    else nextStage(this.answerRequest, exchange)
+    else inBatch(this.answerRequest, exchange)
     return exchange
   }
 
@@ -69,7 +69,7 @@ export class GatewayPipeline extends Pipeline<GatewayConfig, GatewayLists> {
   decide(exchange: Exchange, request: ClientRequest): void {
     exchange.request = request
     exchange.handshake = isHandshake(request)
-    nextStage(this.#answerQuestion, exchange)
+    inBatch(this.#answerQuestion, exchange)
   }
 
   readonly #answerQuestion = (exchange: Exchange): void => this.answer(exchange, this.stages.questions)

@@ -18,7 +18,8 @@ export function sendHandlerResponse(
   const { request, response } = exchange
   const hop = nextHop.get(exchange)
   if (hop !== undefined) hop.respondedAt = performance.now()
-  // The client may omit its body (RFC 9110, section 10.1.1), so the start of the next request is unknown.
+  // After `Expect: 100-continue` the client may omit its body (RFC 9110, section 10.1.1): the start of the next
+  // request is unknown.
   if (exchange.expectsContinue) response.shouldKeepAlive = false
   const fields = ['cache-control', cacheControl, 'x-request-id', exchange.id, ...headers]
   if (body === undefined) {

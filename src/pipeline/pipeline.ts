@@ -2,7 +2,7 @@
  * The pipeline: begins the exchange of each request, passes it through a list of stages (`stage-lists.ts`),
  * and ends it.
  *
- * `lib/batched-stages.ts` passes the requests of one turn of the event loop on together. An exception or
+ * `lib/batched-steps.ts` passes the requests of one turn of the event loop on together. An exception or
  * rejection of any stage ends in `Refusals.failed`, which refuses the request: the pipeline fails closed.
  */
 
@@ -15,7 +15,7 @@ import { openedWebSocket } from '../http/server/open-web-socket.ts'
 import type { RespondUnparsed } from '../http/server/problem.ts'
 import { RequestShares } from '../http/server/request-shares.ts'
 import { requestTrace } from '../http/server/request-trace.ts'
-import { nextStage } from '../lib/batched-stages.ts'
+import { inBatch } from '../lib/batched-steps.ts'
 import { InFlight } from '../lib/in-flight.ts'
 import type { Evaluation } from '../model/decision.ts'
 import type { Refusal } from '../model/errors.ts'
@@ -72,7 +72,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
     if (request.upgrade !== null || request.method === 'TRACE') response.shouldKeepAlive = false
     const expectsContinue = request.expect !== null && request.minor === 1
     const exchange = this.begin(new Exchange(request, response, this.idOf(request), now(), expectsContinue))
-    nextStage(this.answerRequest, exchange)
+    inBatch(this.answerRequest, exchange)
     return exchange
   }
 

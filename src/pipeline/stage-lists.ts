@@ -2,7 +2,7 @@
  * The lists of stages, in order, and of observers. There are three lists of stages: for a request to the
  * front door, for a question of another proxy about a request, and for a request to a listener of built-in
  * endpoints alone. Each is composed when a configuration is activated. A new mechanism is a file in `stages/`
- * or `observers/`, and a line here.
+ * or `observers/`, and a line here. `decision/engine.ts` has the order of what `evaluate` does.
  */
 
 import type { RateLimiter } from '../decision/limits/rate-limiter.ts'

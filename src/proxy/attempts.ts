@@ -13,7 +13,7 @@ import { ConnectionLost, type ResponseReceiver, Unprocessed } from '../http/clie
 import type { Refusal } from '../model/errors.ts'
 import type { Target } from './target.ts'
 import type { Upstream } from './upstream.ts'
-import { blameOf, faultName, refusalOf, timedOut } from './upstream-faults.ts'
+import { blameOf, faultName, upstreamRefusal, timedOut } from './upstream-faults.ts'
 
 /** Sends the attempts. */
 export interface AttemptOwner {
@@ -152,7 +152,7 @@ export class Attempts implements Timed {
     const unprocessed = error instanceof Unprocessed ? error : null
     const retriable = race || blame !== null || unprocessed !== null
     const next = retriable ? this.#next(target, race, unprocessed, now) : null
-    if (next === null) return this.#owner.refused(refusalOf(error, this.#connected), error)
+    if (next === null) return this.#owner.refused(upstreamRefusal(error, this.#connected), error)
     this.#upstream.retried(target, next, error)
     this.#retries++
     this.#previous = target

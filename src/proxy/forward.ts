@@ -8,7 +8,7 @@ import { type RelayedCall, relayedCall } from '../http/server/grpc-exchange.ts'
 import type { ResponseListener } from '../http/server/client-response.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { isGrpc } from '../http/wire/grpc.ts'
-import { nextStage } from '../lib/batched-stages.ts'
+import { inBatch } from '../lib/batched-steps.ts'
 import { type AttemptOwner, Attempts } from './attempts.ts'
 import { ResponseRelay, type ResponseRelayOwner } from './response-relay.ts'
 import { discardBody } from '../http/server/discard-body.ts'
@@ -53,7 +53,7 @@ export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse):
   const { length, method } = exchange.request
   if (length !== Infinity && length > limit) return refuse(exchange, bodyTooLarge, null)
   const repeatable = length === 0 && IDEMPOTENT.has(method)
-  nextStage(begin, { exchange, upstream, refuse, limit, repeatable })
+  inBatch(begin, { exchange, upstream, refuse, limit, repeatable })
 }
 
 function begin(task: ForwardTask): void {

@@ -6,7 +6,7 @@ import { grpcStatus, relayedCall } from '../http/server/grpc-exchange.ts'
 import type { ResponseListener } from '../http/server/client-response.ts'
 import type { ResponseFields } from '../http/wire/response-fields.ts'
 import { fieldName } from '../http/wire/field-name.ts'
-import { nextStage } from '../lib/batched-stages.ts'
+import { inBatch } from '../lib/batched-steps.ts'
 import { passed } from './buffer-garbage.ts'
 import type { ResponseHead } from '../http/client/upstream-request.ts'
 import {
@@ -88,7 +88,7 @@ export class ResponseRelay implements ResponseListener {
     this.#phrase = head.phrase
     this.#headers = headers
     // The head leaves with the first body bytes, if those are already here.
-    nextStage(flush, this)
+    inBatch(flush, this)
   }
 
   /** Writes what is known of the response. Faults from then on can only close the connection. */

@@ -69,7 +69,7 @@ export const evicted: Refusal = new Refusal(
 export const abandoned: Error = new Error('abandoned by the gateway')
 
 /** @param connected the request had a connection */
-export function refusalOf(error: Error, connected: boolean): Refusal {
+export function upstreamRefusal(error: Error, connected: boolean): Refusal {
   if (error instanceof NotForwardable) return notForwardable
   if (error instanceof SectionTooLarge) return sectionTooLarge
   if (error instanceof SlowClient) return bodyTooSlow

@@ -24,7 +24,7 @@ import { Gateway } from './gateway.ts'
 import { KeyUseWriter } from './key-use-writer.ts'
 import { openOps, type OpsSource } from './ops.ts'
 import { openRedis } from './redis-parts.ts'
-import { Startup } from './startup.ts'
+import { Startup } from './store-retries.ts'
 import { explainListening } from './surroundings/listener-fault.ts'
 import { explainStore } from './surroundings/store-fault.ts'
 

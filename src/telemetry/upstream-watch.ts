@@ -30,7 +30,7 @@ const CERTIFICATE_ENDS = [
   ],
   [
     'renewal',
-    'When that certificate is to be renewed: 30 days before, in the last third of its lifetime at most.',
+    'When to renew that certificate, as Unix time: 30 days before it expires, or a third of its lifetime before if that is shorter.',
     renewalOf,
   ],
 ] as const

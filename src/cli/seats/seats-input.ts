@@ -73,7 +73,10 @@ async function filesAt(path: string): Promise<string[]> {
   return files.toSorted()
 }
 
-/** The files of a folder and its folders, except hidden ones. `--prune` deletes Seats of skipped files. */
+/**
+ * The files of a folder and its folders, except hidden ones. The Seats of a file that is skipped here are not
+ * wanted: `--prune` deletes them.
+ */
 async function filesBelow(folder: string): Promise<string[]> {
   const files: string[] = []
   for (const entry of await readdir(folder, { withFileTypes: true })) {

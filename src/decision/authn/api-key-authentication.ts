@@ -1,5 +1,5 @@
 /**
- * Authentication by `x-api-key`.
+ * Authentication by `x-api-key`: the SHA-256 of the key is compared with the hash of its record.
  *
  * Cache: the address of an accepted key's record, so that the key is not decoded at each request. Key:
  * SHA-256 of the key, so that memory holds no usable key. Value: tenant and id, never a verdict: the record

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Socket } from 'node:net'
 import { ClientRequest } from '../../http/server/client-request.ts'
-import { refusalOf } from '../../http/server/connection-refusal.ts'
+import { malformedRefusal } from '../../http/server/connection-refusal.ts'
 import { FieldTable } from '../../http/wire/field-table.ts'
 import { sectionOf } from '../../http/wire/header-section.ts'
 import { MalformedRequest } from '../../http/wire/malformed-request.ts'
@@ -19,7 +19,7 @@ export function originalOfCheck(http: HttpAttributes | null, socket: Socket): Cl
     return new RequestOfCheck(headOf(http), noFlow(socket))
   } catch (fault) {
     if (!(fault instanceof MalformedRequest)) throw fault
-    return refusalOf(fault)
+    return malformedRefusal(fault)
   }
 }
 

@@ -26,6 +26,6 @@ const CODES = {
   'large-body': 'body_too_large',
 } as const
 
-export function refusalOf({ kind, message }: MalformedRequest): Refusal {
+export function malformedRefusal({ kind, message }: MalformedRequest): Refusal {
   return new Refusal(CODES[kind], message)
 }

@@ -16,7 +16,7 @@ import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
 import { HalfClosedClient } from './half-closed.ts'
 import { HeldInput } from './held-input.ts'
-import { nextStage } from '../../lib/batched-stages.ts'
+import { inBatch } from '../../lib/batched-steps.ts'
 import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
 import { ignore } from '../../lib/ignore.ts'
 
@@ -119,7 +119,7 @@ export class Http1Connection
     // A body is parsed at once. So is a full read, as more bytes follow it, which would be copied repeatedly.
     if (this.request === null && !this.#parseDue) {
       this.#parseDue = true
-      nextStage(parseScheduled, this)
+      inBatch(parseScheduled, this)
       return chunk.length < READ_BYTES
     }
     this.#parse()

@@ -4,7 +4,7 @@
  */
 
 import type { Socket } from 'node:net'
-import { nextStage } from '../../lib/batched-stages.ts'
+import { inBatch } from '../../lib/batched-steps.ts'
 import { STATUS_CODES } from '../../lib/node-http.ts'
 import { FieldLines } from '../wire/field-lines.ts'
 import { VALUE } from '../wire/fields.ts'
@@ -136,7 +136,7 @@ export class Http1Response extends ClientResponse {
 
   #finish(last: string): void {
     const owner = this.#owner
-    if (writeLast(owner.socket, last, () => flushed(owner))) nextStage(flushed, owner)
+    if (writeLast(owner.socket, last, () => flushed(owner))) inBatch(flushed, owner)
     else owner.backpressure()
   }
 

@@ -1,7 +1,7 @@
 /** One request of an HTTP/2 connection, and its response. Events of its stream become its own. */
 
 import type { Socket } from 'node:net'
-import { nextStage } from '../../lib/batched-stages.ts'
+import { inBatch } from '../../lib/batched-steps.ts'
 import { NO_ERROR } from '../wire/http2/http2-errors.ts'
 import { checkRequestTrailers } from '../wire/http2/request-list.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
@@ -100,14 +100,14 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
   }
 
   responseAborted(): void {
-    nextStage(failed, this)
+    inBatch(failed, this)
   }
 
   /** The client has broken the rules of this stream. */
   #breakOff(): void {
     this.stream.violate()
     this.response.destroyed = true
-    nextStage(failed, this)
+    inBatch(failed, this)
   }
 
   #end(complete: boolean): void {

@@ -34,7 +34,7 @@ import { errorName, type Http2Error } from '../wire/http2/http2-errors.ts'
 import {
   addressExhausted,
   connectionsExhausted,
-  refusalOf,
+  malformedRefusal,
   memoryExhausted,
   headTimeout,
 } from './connection-refusal.ts'
@@ -297,7 +297,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   malformed(connection: ClientConnection, fault: MalformedRequest): void {
     // After a request of HTTP/1.1, the preface does not come from a client of HTTP/2.
     const isHttp2 = fault.kind === 'http2' && this.#connections.isNew(connection)
-    this.#refuseMalformed(connection, refusalOf(fault), isHttp2 ? http2Problem : rawProblem)
+    this.#refuseMalformed(connection, malformedRefusal(fault), isHttp2 ? http2Problem : rawProblem)
   }
 
   /** @param problem makes the bytes of the response */
@@ -312,7 +312,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
 
   malformedStream(connection: ClientConnection, fault: MalformedRequest, respond: RespondUnparsed): void {
     this.#connections.headReceived(connection)
-    this.#handler.malformed(connection.socket, refusalOf(fault), null, respond)
+    this.#handler.malformed(connection.socket, malformedRefusal(fault), null, respond)
   }
 
   sessionFailed(connection: ClientConnection, error: Http2Error): void {

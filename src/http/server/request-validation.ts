@@ -7,7 +7,7 @@ import { Refusal } from '../../model/errors.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import { requestGrammar } from '../wire/request-parser.ts'
 import type { ClientRequest } from './client-request.ts'
-import { refusalOf } from './connection-refusal.ts'
+import { malformedRefusal } from './connection-refusal.ts'
 
 export interface ValidationLimits {
   /** The number of fields of a header section. */
@@ -80,7 +80,7 @@ export function refusalOfRequestLine(
     const source = { text: head, bytes, offset: 0, start: 0, end: head.length }
     return validateMethod(grammar.readHead(source, false).method, { methods }) ?? validateHost(host)
   } catch (fault) {
-    if (fault instanceof MalformedRequest) return refusalOf(fault)
+    if (fault instanceof MalformedRequest) return malformedRefusal(fault)
     throw fault
   }
 }

@@ -1,4 +1,7 @@
-/** The header section of a request (RFC 9112, section 5): its fields, and its framing and connection. */
+/**
+ * The header section of a request (RFC 9112, sections 5 and 6): its fields, framing and connection. Refuses what
+ * two parsers could read differently, such as two `Content-Length` or one beside `Transfer-Encoding`.
+ */
 
 import { fieldName } from './field-name.ts'
 import { FieldTable, type HeadText } from './field-table.ts'

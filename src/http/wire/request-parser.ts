@@ -1,5 +1,6 @@
 /**
- * The request grammar (RFC 9112, sections 3, 5 and 6): parses a head into request line, fields and framing.
+ * The request grammar (RFC 9112, sections 3, 5 and 6): parses a head into request line, fields and framing (the latter in
+ * `header-section.ts`).
  * Ambiguous requests are refused, not repaired.
  */
 

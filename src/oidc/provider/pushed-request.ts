@@ -7,7 +7,7 @@ import * as client from 'openid-client'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import type { Provider } from './provider.ts'
 import { ProviderError, translateError } from './provider-errors.ts'
-import { refusalOf } from './token-endpoint.ts'
+import { endpointError } from './token-endpoint.ts'
 
 /** Characters. It becomes part of a header line; RFC 9101, section 5.2, expects at most 512. */
 const MAX_REFERENCE = 2048
@@ -22,7 +22,7 @@ export async function pushRequest(
   const configuration = configured((fetch) => async (url, options) => {
     const response = await fetch(url, options)
     if (response.status === 201) return readable(response)
-    throw await refusalOf(response, 'pushed request', provider.tenant.oidc, { clientAuth, hasDpop })
+    throw await endpointError(response, 'pushed request', provider.tenant.oidc, { clientAuth, hasDpop })
   })
   try {
     return await client.buildAuthorizationUrlWithPAR(configuration, { ...parameters })

@@ -57,7 +57,7 @@ async function redeemGrant(
   const configuration = configured((fetch) => async (url, options) => {
     const response = await fetch(url, options)
     if (response.status !== 200)
-      throw await refusalOf(response, grant, provider.tenant.oidc, { clientAuth, hasDpop })
+      throw await endpointError(response, grant, provider.tenant.oidc, { clientAuth, hasDpop })
     const { id_token: taken, ...rest } = await readTokens(response)
     idToken = taken
     // `expires_in`, `scope` and others only inform, whatever they are (RFC 6749, section 5.1).
@@ -120,7 +120,7 @@ const RETRYABLE = [408, 429]
  *
  * @param response a response whose status is not that of a success
  */
-export async function refusalOf(
+export async function endpointError(
   response: Response,
   sent: Sent,
   oidc: OidcConfig,

@@ -10,7 +10,7 @@
 import { Refusal } from '../../model/errors.ts'
 import { providerAuthor } from './end-session.ts'
 import { queryProvider } from './query-provider.ts'
-import { about, type Context, refusalOf } from '../context.ts'
+import { about, type Context, providerRefusal } from '../context.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './session-credentials.ts'
 import { refreshFields } from '../sign-in-endpoints.ts'
 import type { Reply } from '../ports.ts'
@@ -82,7 +82,7 @@ async function renewFamily(
   if (result instanceof Refusal) return result
   if ('cause' in result) {
     await giveBack(result.sealed)
-    return refusalOf(context, provider, result.cause)
+    return providerRefusal(context, provider, result.cause)
   }
   const { signedIn, renewal } = result
   try {

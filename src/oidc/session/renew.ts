@@ -11,7 +11,7 @@ import { performance } from 'node:perf_hooks'
 import { LruBudget, LruMap } from '../../lib/lru-maps.ts'
 import { Refusal } from '../../model/errors.ts'
 import { type Failed, queryProvider, type Renewed } from './query-provider.ts'
-import { about, type Context, refusalOf } from '../context.ts'
+import { about, type Context, providerRefusal } from '../context.ts'
 import type { Provider } from '../provider/provider.ts'
 import { sessionEnded, sessionExpired } from './session-authentication.ts'
 import type { SessionRecord, StoredSession } from '../../../seats-admin/index.ts'
@@ -126,7 +126,7 @@ async function renewFromProvider(
   if (result instanceof Refusal) return result
   if ('cause' in result) {
     await sessions.giveBack(tenant, id, null, null, result.sealed)
-    return refusalOf(context, provider, result.cause)
+    return providerRefusal(context, provider, result.cause)
   }
   const committed = await sessions.renew(tenant, id, null, result.renewal)
   // A logout, an administrator or a revocation ended the session during the provider's query.

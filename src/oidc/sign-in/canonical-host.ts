@@ -77,7 +77,7 @@ export async function signedInAlready(
 }
 
 /**
- * Whether the request's host differs from the one of `canonical`, and a redirect would help.
+ * Whether the request's host differs from that of `canonical`, and this browser has not just been redirected.
  *
  * @param canonical a URL
  */

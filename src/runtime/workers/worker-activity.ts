@@ -2,8 +2,8 @@
  * The activity of all workers of an instance. The primary gathers it: a worker asks the primary, which asks
  * every worker.
  *
- * A worker reports its counts and begins again at 0, so that they stay when it ends. The newest decisions
- * stay in the worker that made them.
+ * A worker reports its counts and begins again at 0. The primary adds them up, so that the counts of a worker
+ * that ends are not lost. The newest decisions stay in the worker that made them, and are lost with it.
  */
 
 import type {

@@ -7,7 +7,7 @@
  */
 
 import type { Socket } from 'node:net'
-import { nextStage } from '../../../lib/batched-stages.ts'
+import { inBatch } from '../../../lib/batched-steps.ts'
 import { writeLast } from '../last-write.ts'
 import { WRITE_BYTES, WriteQueue } from '../write-queue.ts'
 import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR, SectionTooLarge } from './http2-errors.ts'
@@ -111,7 +111,7 @@ export class Sender implements StreamOwner {
     }
     if (this.#scheduled) return
     this.#scheduled = true
-    nextStage(flush, this)
+    inBatch(flush, this)
   }
 
   /** Memory of what the operating system has not accepted. */

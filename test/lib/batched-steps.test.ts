@@ -2,16 +2,16 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { nextStage } from '../../src/lib/batched-stages.ts'
+import { inBatch } from '../../src/lib/batched-steps.ts'
 
 t.test('all run a stage before the first runs the next', async (t) => {
   const seen: string[] = []
   const second = (name: string) => void seen.push(`second ${name}`)
   const first = (name: string) => {
     seen.push(`first ${name}`)
-    nextStage(second, name)
+    inBatch(second, name)
   }
-  for (const name of ['a', 'b', 'c']) nextStage(first, name)
+  for (const name of ['a', 'b', 'c']) inBatch(first, name)
   t.same(seen, [], 'not at once')
   await turn()
   t.same(seen, ['first a', 'first b', 'first c', 'second a', 'second b', 'second c'])
@@ -25,7 +25,7 @@ t.test('a step that throws does not affect the others', async (t) => {
     if (name === 'b') throw fault
     seen.push(name)
   }
-  for (const name of ['a', 'b', 'c', 'd']) nextStage(step, name)
+  for (const name of ['a', 'b', 'c', 'd']) inBatch(step, name)
   t.equal(await thrown, fault)
   await turn()
   await turn()
