@@ -11,7 +11,10 @@ import type { FleetNode } from './fleet-node.ts'
 
 const CERTIFICATE_ENDS = [
   ['expiration', 'When the certificates of a file expire, by the setting that names it, as Unix time.'],
-  ['renewal', 'When they are to be renewed: 30 days before, in the last third of the lifetime at most.'],
+  [
+    'renewal',
+    'When to renew them, as Unix time: 30 days before they expire, or a third of their lifetime before if that is shorter.',
+  ],
 ] as const
 
 /** @param workers the number of processes that serve requests */
