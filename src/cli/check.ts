@@ -34,6 +34,10 @@ export const check = defineCommand({
     'no-env': {
       description: 'ignores environment variables, and skips settings that need one or whose file is missing',
     },
+    hash: {
+      description:
+        'prints only the content hash of the route tables, for fleet --wait; faults and warnings go to standard error',
+    },
     online: {
       description:
         'also checks the store, Redis, identity providers and targets, without changing any of them',
@@ -48,13 +52,17 @@ export const check = defineCommand({
   run: async ({ values }, terminal) => {
     if (values.online && values['no-env'])
       throw new UsageError('--online and --no-env exclude each other: the addresses may be variables')
+    // Without the variables, the hash may be that of other tables.
+    if (values.hash && (values.online || values['no-env'] || values.format !== 'text'))
+      throw new UsageError('--hash excludes --online, --no-env and --format')
     const env = values['no-env'] ? null : terminal.env
     const checked = await checkedFile(values.config, env, values.online === true)
     const { out, err } = checkOutput(values.format, checked, versionOf(packageRoot()))
     if (values.online && checked.observed === null && values.format === 'text')
       terminal.printError(`${values.config}: nothing was asked, as the configuration has faults`)
     if (err !== '') terminal.printError(err)
-    if (out !== '') await terminal.print(out)
+    if (values.hash && checked.hash !== null) await terminal.print(checked.hash)
+    if (!values.hash && out !== '') await terminal.print(out)
     // A look-up of a name may still be in flight, and would keep the process alive.
     if (values.online) terminal.abandonOutput()
     if (checked.faults.length > 0) return 1
@@ -67,7 +75,8 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
     const { config, table, warnings, accepts } = await loadWithTables(file, env)
     const routes = table.routes.filter(({ place }) => place !== null).length
     const [providers, proxies] = [registrationsOf(config), proxiesOf(config)]
-    const counts = { file, routes, upstreams: config.upstreams.size, providers, proxies }
+    const { hash } = config
+    const counts = { file, hash, routes, upstreams: config.upstreams.size, providers, proxies }
     if (!online) return { ...counts, faults: [], warnings, observed: null }
     // The clients of databases and providers take a fifth of a second to load.
     const { observe } = await import('../runtime/surroundings/online.ts')
@@ -81,7 +90,7 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
     }
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
-    const nothing = { observed: null, routes: 0, upstreams: 0, providers: [], proxies: [] }
+    const nothing = { hash: null, observed: null, routes: 0, upstreams: 0, providers: [], proxies: [] }
     return { file, faults: cause.faults, warnings: [], ...nothing }
   }
 }
@@ -127,6 +136,8 @@ type Observed = CheckedFault & { readonly level: 'ok' | 'warning' | 'fault' | 'a
 interface Checked {
   /** The configuration file, as the user wrote it. */
   readonly file: string
+  /** The content hash of the tables; null: there are faults. */
+  readonly hash: string | null
   readonly faults: readonly CheckedFault[]
   readonly warnings: readonly Warning[]
   /** The result of each check with `--online`; null without that option. */

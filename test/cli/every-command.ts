@@ -40,8 +40,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
     wrong: ['init ""', 'init a --tenant Ä', 'init a --upstream x'],
   },
   check: {
-    works: ['check', 'check --format github'],
-    wrong: ['check --format xml', 'check --online --no-env'],
+    works: ['check', 'check --format github', 'check --hash'],
+    wrong: ['check --format xml', 'check --online --no-env', 'check --hash --no-env'],
   },
   routes: {
     works: ['routes', 'routes --permission trainings:list'],
