@@ -4,10 +4,21 @@ import type { LoadProcess } from './load-process.ts'
 import type { Requests } from './requests.ts'
 
 /**
- * The protocol of the requests, and whether each one has a connection of its own. All but the first need TLS
- * at the peer.
+ * The protocol of the requests, and whether each one has a connection of its own. A request by `websocket` is
+ * a message on an open connection. All but the first two need TLS at the peer.
  */
-export type Client = 'http1' | 'tls-http1' | 'tls-http2' | 'grpc' | 'tls-connections' | 'tls-resumptions'
+export type Client =
+  | 'http1'
+  | 'websocket'
+  | 'tls-http1'
+  | 'tls-http2'
+  | 'grpc'
+  | 'tls-connections'
+  | 'tls-resumptions'
+
+export function needsTls(client: Client): boolean {
+  return client !== 'http1' && client !== 'websocket'
+}
 
 interface CommonLoad extends LoadProcess {
   readonly port: number
@@ -75,5 +86,6 @@ export interface HandshakeLoad extends LoadProcess {
 export interface WebSocketLoad extends LoadProcess {
   readonly port: number
   readonly connections: number
+  readonly path: string
   readonly headers: readonly string[]
 }

@@ -5,7 +5,7 @@ import autocannon from 'autocannon'
 import { which } from './cores.ts'
 import { byH2load } from './h2load.ts'
 import { outputOf, runClient } from './load-process.ts'
-import type { HandshakeLoad, Latency, Load, Loaded, RatedLoad } from './load-settings.ts'
+import type { HandshakeLoad, Latency, Load, Loaded, RatedLoad, WebSocketLoad } from './load-settings.ts'
 import { readRequests } from './read-requests.ts'
 
 const SCRIPT = join(import.meta.dirname, 'wrk.lua')
@@ -22,6 +22,8 @@ export function saturate(load: Load): Promise<Loaded> {
   switch (client) {
     case 'http1':
       return wrk === null ? byAutocannon(load) : byWrk(wrk, load)
+    case 'websocket':
+      return byWebSockets(load)
     case 'tls-connections':
     case 'tls-resumptions':
       return byHandshakes(load)
@@ -64,6 +66,20 @@ function byHandshakes(load: Load): Promise<Loaded> {
   const resume = client === 'tls-resumptions'
   const handshakes: HandshakeLoad = { port, seconds, workers, resume, atOnce: HANDSHAKES, head }
   return runClient<Loaded>('handshake-client.ts', handshakes)
+}
+
+/** Each message is sent when the last one of its connection is echoed. */
+async function byWebSockets({ port, requests, from, connections, seconds }: Load): Promise<Loaded> {
+  const { path, headers } = readRequests(requests, from).next().value
+  const load: WebSocketLoad = { port, connections, path, headers, seconds }
+  const { messages, rate } = await runClient<Messages>('websocket-client.ts', load)
+  return { requests: messages, sent: messages, refused: 0, failed: 0, rate, statuses: {} }
+}
+
+/** The output of websocket-client.ts. */
+interface Messages {
+  readonly messages: number
+  readonly rate: number
 }
 
 async function byAutocannon({ port, requests, from, connections, seconds }: Load): Promise<Loaded> {

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ending } from './harness.ts'
-import type { Latency } from './load-settings.ts'
+import { type Latency, needsTls } from './load-settings.ts'
 import type { Peer, RunningPeer } from './peers/peer.ts'
 import type { Place } from './place.ts'
 import { cpuOf, memoryOf } from './process-tree.ts'
@@ -57,7 +57,7 @@ export async function withPeer<V>(
   ending.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const { routes, workers, client } = workload
   const setup = { world, upstream: upstreams[workload.upstream], folder, routes, workers }
-  return await use(await peer.start({ ...setup, tls: client !== 'http1' }, ending))
+  return await use(await peer.start({ ...setup, tls: needsTls(client) }, ending))
 }
 
 async function run(

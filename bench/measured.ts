@@ -7,7 +7,6 @@ import type { Neighbour } from './neighbour/measure.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Result } from './rounds.ts'
 import type { Turns } from './turns.ts'
-import type { WebSocketCost } from './websockets.ts'
 import type { Workload } from './workloads.ts'
 
 export interface Measured {
@@ -27,7 +26,6 @@ export interface Measured {
   readonly turns: readonly Turns[]
   readonly floods: readonly Flood[]
   readonly neighbours: readonly Neighbour[]
-  readonly webSockets: readonly WebSocketCost[]
   readonly stages: readonly StageCost[]
   readonly curves: Curves | null
 }

@@ -5,7 +5,7 @@ export interface Named {
 }
 
 /** The parts in addition to the runs of peers on workloads. */
-export const PARTS = ['turns', 'flood', 'neighbour', 'websockets', 'micro', 'curves'] as const
+export const PARTS = ['turns', 'flood', 'neighbour', 'micro', 'curves'] as const
 export type Part = (typeof PARTS)[number]
 
 export interface Choice<P, W> {

@@ -12,7 +12,6 @@ import {
   ratios,
   stageTable,
   turnsTable,
-  webSocketTable,
   workloadTable,
 } from './tables.ts'
 
@@ -30,7 +29,6 @@ export function report(measured: Measured): string {
     workloadTable(measured),
     floodTable(measured),
     neighbourTable(measured),
-    webSocketTable(measured),
     stageTable(measured),
     measured.curves === null ? [] : curveLines(measured.curves),
     notes(measured),

@@ -144,23 +144,6 @@ export function neighbourTable({ neighbours }: Pick<Measured, 'neighbours'>): st
   ]
 }
 
-export function webSocketTable({ webSockets, peers }: Measured): string[] {
-  if (webSockets.length === 0) return []
-  const rows = webSockets.map(({ peer, cpu, rate }) => {
-    return `| ${labelOf(peers, peer)} | ${cpu.toFixed(1)} µs | ${grouped(rate)} |`
-  })
-  const title = '64 bytes there and back, on 64 connections.'
-  return [
-    '## WebSocket messages',
-    '',
-    title,
-    '',
-    '| | CPU per message and its echo | messages/s |',
-    '|---|---|---|',
-    ...rows,
-  ]
-}
-
 function labelOf(peers: readonly Peer[], name: string): string {
   return peers.find((each) => each.name === name)?.label ?? name
 }

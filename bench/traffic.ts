@@ -4,8 +4,7 @@
  */
 
 import { saturate } from './load.ts'
-import type { Client, Loaded } from './load-settings.ts'
-import type { Latency } from './load-settings.ts'
+import { type Client, type Latency, type Loaded, needsTls } from './load-settings.ts'
 import { atRate } from './load.ts'
 import { plannedOf, type Requests, type Status } from './requests.ts'
 
@@ -50,7 +49,7 @@ export class Traffic {
     const { newTokens, statuses } = this.#setup.requests
     // If every request takes a new token, half of them are left for the rest of the run.
     const enough = newTokens !== null && statuses.length === 1 ? newTokens.count / 2 : wanted
-    const step = this.#setup.client === undefined || this.#setup.client === 'http1' ? 1 : TLS_STEP
+    const step = needsTls(this.#common.client) ? TLS_STEP : 1
     for (let second = 0; second < seconds && this.#sent < enough; second += step)
       await this.saturate(step, second === 0)
     return this.#sent

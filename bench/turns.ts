@@ -6,6 +6,7 @@
 
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { needsTls } from './load-settings.ts'
 import { withPeer } from './measure.ts'
 import type { Place } from './place.ts'
 import type { Peer, RunningPeer } from './peers/peer.ts'
@@ -135,7 +136,7 @@ class LoadedPeer {
     const { workers, client } = workload
     this.traffic = new Traffic({ port, requests, authorises, workers, client })
     this.#pids = pids
-    this.#seconds = client === 'http1' ? 1 : TLS_TURN
+    this.#seconds = needsTls(client) ? TLS_TURN : 1
   }
 
   /** CPU microseconds per request, in one turn. */

@@ -30,6 +30,8 @@ export interface Upstreams {
   readonly mixed: Upstream
   /** Answers gRPC-like calls. */
   readonly grpc: Upstream
+  /** Echoes WebSocket messages. */
+  readonly websocket: Upstream
   /** The program in use. */
   readonly by: string
 }
@@ -47,9 +49,10 @@ export async function startUpstreams(ending: Ending, folder: string): Promise<Up
   const command = nginx === null ? nodeCommand(ports) : nginxCommand(nginx, writeNginx(folder, ports))
   await Program.start(ending, { command, port, cores: loadCores(1), folder })
   const grpc = await startServer(ending, folder, 'grpc-upstream')
-  const plain = { port, origin: `http://127.0.0.1:${port}`, ca: null }
+  const echo = await startServer(ending, folder, 'websocket-echo')
   return {
-    plain,
+    plain: { port, origin: `http://127.0.0.1:${port}`, ca: null },
+    websocket: { port: echo.port, origin: echo.origin, ca: null },
     grpc: { port: grpc.port, origin: grpc.origin, ca: null, h2c: true },
     mixed: { port: mixedPort, origin: `http://127.0.0.1:${mixedPort}`, ca: null },
     tls: { port: tlsPort, origin: `https://localhost:${tlsPort}`, ca: CERTIFICATES.files.ca },

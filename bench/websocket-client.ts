@@ -33,7 +33,7 @@ async function open(): Promise<Socket> {
     'Connection: Upgrade',
     'Sec-WebSocket-Version: 13',
   ]
-  const head = ['GET /v1/trainings/7 HTTP/1.1', ...lines, `Sec-WebSocket-Key: ${key}`, ...load.headers]
+  const head = [`GET ${load.path} HTTP/1.1`, ...lines, `Sec-WebSocket-Key: ${key}`, ...load.headers]
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   let answer = ''
   while (!answer.includes('\r\n\r\n')) answer += (await once(socket, 'data'))[0]

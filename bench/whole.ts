@@ -5,22 +5,20 @@ import { join } from 'node:path'
 import { faultsOf } from './check.ts'
 import { measureCurves } from './curves/measure.ts'
 import { type Flood, measureFlood } from './flood.ts'
-import { Ending, messageOf, say } from './harness.ts'
+import { messageOf, say } from './harness.ts'
 import type { Place } from './place.ts'
 import { stageCosts } from './micro/stages.ts'
 import { measureNeighbours } from './neighbour/measure.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Choice, Part } from './plan.ts'
 import type { Measured } from './measured.ts'
-import { startServer } from './program.ts'
 import { machine } from './results.ts'
 import { jobsOf, type RoundLengths, runRounds } from './rounds.ts'
 import { GOALS, measureTurns, type Turns } from './turns.ts'
-import { measureWebSockets, SPEAKERS, type WebSocketCost } from './websockets.ts'
 import { badTokens, mixed, oneToken, workloads as all, type Workload } from './workloads.ts'
 
 /** The parts that need peers. */
-const OF_PEERS: readonly Part[] = ['turns', 'flood', 'websockets']
+const OF_PEERS: readonly Part[] = ['turns', 'flood']
 
 export interface Wanted extends Choice<Peer, Workload> {
   readonly quick: boolean
@@ -52,7 +50,6 @@ export class WholeBench {
     const floods = parts.includes('flood') ? await this.#floods(peers) : []
     const neighbour = () => measureNeighbours(place, quick ? 3 : 10)
     const neighbours = parts.includes('neighbour') ? await this.#attempt('neighbour', neighbour) : null
-    const webSockets = parts.includes('websockets') ? await this.#webSockets(peers) : []
     const { world, folder } = place
     const micro = () => stageCosts(world, folder, quick ? 7 : 15)
     const stages = parts.includes('micro') ? await this.#attempt('micro', micro) : null
@@ -74,7 +71,6 @@ export class WholeBench {
       turns,
       floods,
       neighbours: neighbours ?? [],
-      webSockets,
       stages: stages ?? [],
       curves,
     }
@@ -123,18 +119,6 @@ export class WholeBench {
       if (flood !== null) floods.push(flood)
     }
     return floods
-  }
-
-  async #webSockets(peers: readonly Peer[]): Promise<WebSocketCost[]> {
-    const costs: WebSocketCost[] = []
-    await using ending = new Ending()
-    const echo = await startServer(ending, this.#place.folder, 'websocket-echo')
-    for (const peer of peers.filter(({ name }) => SPEAKERS.includes(name))) {
-      const work = () => measureWebSockets(peer, echo, this.#place, this.#wanted.quick ? 2 : 4)
-      const cost = await this.#attempt(`WebSockets through ${peer.name}`, work)
-      if (cost !== null) costs.push(cost)
-    }
-    return costs
   }
 
   async #attempt<V>(what: string, work: () => Promise<V>): Promise<V | null> {

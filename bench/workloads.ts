@@ -148,6 +148,13 @@ export const workloads: readonly Workload[] = [
     each: one(PATH),
     more: { method: 'POST', body: 16_384 },
   }),
+  workload('websockets', 'a WebSocket message of 64 bytes and its echo', {
+    client: 'websocket',
+    upstream: 'websocket',
+    rivals: ['haproxy-jwt', 'haproxy', 'nginx-auth-request', 'nginx', 'caddy'],
+    quick: true,
+    each: one(PATH),
+  }),
   workload('forbidden', '403: no Seat in the space', {
     ...refused(403),
     each: one(PATH, { hashPerm: [`s2:${seatName(0)}`] }),

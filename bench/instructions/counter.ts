@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { which } from '../cores.ts'
+import { needsTls } from '../load-settings.ts'
 import { withPeer } from '../measure.ts'
 import { Traffic } from '../traffic.ts'
 import type { Side } from '../turns.ts'
@@ -55,7 +56,7 @@ export class InstructionCounter {
    */
   async perRequest({ peer, place, requests }: Side, workload: Workload): Promise<number> {
     const { workers, client } = workload
-    if (client !== 'http1') throw new Error(`instructions are counted over plain HTTP/1.1, not ${client}`)
+    if (needsTls(client)) throw new Error(`instructions are counted without TLS, not with ${client}`)
     return withPeer({ peer, workload }, place, async ({ port }) => {
       const authorises = peer.authorises
       const traffic = new Traffic({ port, requests, authorises, workers, client, connections: CONNECTIONS })
