@@ -74,7 +74,7 @@ export interface DecisionRecord { answer: 'allow' | 'deny'; code: string; reason
 
 export interface ExplainedCaller { by: 'seats' | 'user' | 'api_key' | 'none'; known: boolean | null }
 
-export interface FleetChange { seq: number; at: string; kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'revocation'; effective_ms: number | null }
+export interface FleetChange { seq: number; at: string; kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'revocation' | 'membership' | 'grant'; effective_ms: number | null }
 
 export interface FleetInstance { id: string; started_at: string | null; version: string | null; seq: number; age_ms: number; hash: string | null; url: string | null }
 

@@ -9,16 +9,27 @@
  * - `session`: the sign-in session of this id
  * - `block`: the block of the user with this `sub`, as a JSON string
  * - `revocation`: what its key says, the JSON of a `RevocationNotice`
+ * - `membership`: the groups of a user by SCIM, or of any user; the key is a `MembershipKey` as JSON
+ * - `grant`: the grants of the user with this `sub`, as a JSON string, or those of any user: `null`
  */
-export const CHANGE_KINDS = ['seat', 'seat-name', 'api-key', 'session', 'block', 'revocation'] as const
+export const CHANGE_KINDS = [
+  'seat',
+  'seat-name',
+  'api-key',
+  'session',
+  'block',
+  'revocation',
+  'membership',
+  'grant',
+] as const
 export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
 export interface Change {
   readonly tenant: string
   readonly kind: ChangeKind
   /**
-   * The id or name of a Seat, the id of an API key or of a session, the `sub` of a blocked user as a JSON
-   * string, or the notice of a revocation as JSON.
+   * The id or name of a Seat, the id of an API key or of a session, or JSON: the `sub` of a user, the notice of a
+   * revocation, or the key of a membership.
    */
   readonly key: string
 }

@@ -1,12 +1,13 @@
 /**
- * Entity tags of Seats and API keys (RFC 9110, section 8.8.3). Strong: each write makes another one, also if it
- * restores an earlier state. The time is part of a tag, because a restored backup counts its versions again.
- * `api/admin-endpoint.ts` reads `If-Match`. `store/seat-rules.ts` and `store/api-key-writer.ts` compare it in
- * the transaction of the write.
+ * Entity tags of Seats, API keys, and SCIM users and groups (RFC 9110, section 8.8.3). Strong: each write makes
+ * another one, also if it restores an earlier state. The time is part of a tag, because a restored backup counts its
+ * versions again. `api/admin-endpoint.ts` reads `If-Match`. The writers of the store compare it in the transaction
+ * of the write.
  */
 
 import { hash } from 'node:crypto'
 import type { ApiKey } from './api-key.ts'
+import type { ScimGroup, ScimUser } from './scim.ts'
 import type { StoredSeat } from './seat.ts'
 
 /** `*` matches whatever exists; otherwise the strong tags of the list. Weak tags match nothing. */
@@ -22,6 +23,11 @@ export function seatTag({ id, version, createdAt, updatedAt }: StoredSeat): stri
 /** With the names of the Seats, which change without a write to the key. */
 export function apiKeyTag({ id, version, createdAt, revokedAt, seats }: ApiKey): string {
   return tagOf(version, [id, createdAt, revokedAt, seats])
+}
+
+/** Of a SCIM user or group. SCIM shows tags as weak (RFC 7644, section 3.14): `W/` is no part of this text. */
+export function scimTag({ id, version, createdAt, modifiedAt }: ScimUser | ScimGroup): string {
+  return tagOf(version, [id, createdAt, modifiedAt])
 }
 
 /** @param condition null: there is none */

@@ -1,6 +1,7 @@
 /** The built-in endpoints about the gateways themselves, not about what they store. */
 
 import { type AdminEndpoint, type AdminRefusal, endpoint, type FleetView } from '../../seats-admin/index.ts'
+import { CHANGE_KINDS } from '../../seats-admin/model/change.ts'
 import {
   count,
   list,
@@ -58,7 +59,7 @@ const change = named(
     seq: count('Its number. All tenants share the numbers.'),
     at: time('When it was committed or, if another process wrote it, when this instance learned of it.'),
     kind: oneOf(
-      ['seat', 'seat-name', 'api-key', 'session', 'block', 'revocation'],
+      CHANGE_KINDS,
       'What changed. Creating, renaming or deleting a Seat changes `seat` and `seat-name`.',
     ),
     effective_ms: orNull(
