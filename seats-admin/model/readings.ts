@@ -2,6 +2,7 @@
 
 import type { StoredApiKey } from './api-key.ts'
 import type { Position } from './change.ts'
+import type { GrantsReading, UserGrantsReading } from './grant.ts'
 import type { RestrictionsReading, UserRestrictionReading } from './revocation.ts'
 import type { SeatLists } from './seat.ts'
 
@@ -57,4 +58,10 @@ export interface GrantReader {
 export interface RestrictionReader {
   restrictions(tenant: string): Promise<AsOf<RestrictionsReading>>
   userRestriction(tenant: string, user: string): Promise<AsOf<UserRestrictionReading>>
+}
+
+/** Grants with an end, for decisions. */
+export interface SeatGrantReader {
+  grants(tenant: string): Promise<AsOf<GrantsReading>>
+  userGrants(tenant: string, user: string): Promise<AsOf<UserGrantsReading>>
 }
