@@ -3,7 +3,7 @@
  *
  * A key is `sk_` and, in base62 (digits `0-9A-Za-z`, most significant first), one big integer: the bytes of
  * the ASCII text `{tenant}_{id}_{random}`, most significant first. Each key has one spelling: no leading zero
- * digits.
+ * digits. `store/api-key-writer.ts` draws the random part and stores the hash of the text.
  */
 
 import { hash } from 'node:crypto'

@@ -4,6 +4,7 @@ import type { Committed, KeyAdministration } from './change.ts'
 import type { Scope } from './scope.ts'
 import type { ListedSeat, WantedSeat } from './seat.ts'
 
+/** For whom a plan is made: it has only the Seats in the caller's scope. */
 export interface SeatsReader {
   readonly tenant: string
   readonly scope: Scope
@@ -13,7 +14,7 @@ export interface SeatsReader {
   readonly seatBytes?: number
 }
 
-/** Entity tags by the name of the change; null: a Seat to be created. */
+/** The entity tag of each Seat of a plan, by {@link SeatChange.name}; null: the Seat is to be created. */
 export type SeatVersions = ReadonlyMap<string, string | null>
 
 export type SeatAction = 'create' | 'update' | 'delete'
@@ -48,6 +49,7 @@ export interface PlannedSeat extends SeatChange {
 export interface SeatsPlan {
   readonly changes: readonly PlannedSeat[]
   readonly unchanged: number
+  /** The visible Seats that the wanted ones do not name, and some of their names. */
   readonly unnamed: { readonly count: number; readonly names: readonly string[] }
 }
 
@@ -59,6 +61,6 @@ export interface AppliedSeats extends KeyAdministration {
     readonly id: string
   }[]
   readonly unchanged: number
-  /** The position of the write; without changes if there was nothing to do. */
+  /** The position of the write. Its changes are empty if there was nothing to do. */
   readonly committed: Committed
 }

@@ -1,5 +1,6 @@
 /**
  * The lease: the right of one process to decide from memory. This comment is the whole protocol.
+ * `decision/engine.ts` asks for the lease at each decision.
  *
  * Terms. The *store* is the only authority. Each committed write appends numbered *changes* to its feed
  * (`seq`, in commit order, without gaps). An *instance* is a gateway (a process and its workers) on the

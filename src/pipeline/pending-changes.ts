@@ -3,7 +3,7 @@
 import type { ChangeKind } from '../../seats-admin/model/change.ts'
 import type { OpenCounts } from '../../seats-admin/model/revocation.ts'
 import { getOrInsertComputed } from '../lib/get-or-insert.ts'
-import { type Change, type RevokedCommit, revokedCommit } from './revoked-commit.ts'
+import { type Change, type RevokedCommit, revokedCommit } from './revocation-cut.ts'
 
 /** Collected changes; beyond this number, everything counts as changed. */
 const MAX_KEYS = 10_000

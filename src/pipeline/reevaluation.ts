@@ -7,7 +7,7 @@
  * concerns becomes pending, and is evaluated again under the current configuration once it is a second old;
  * most requests end before. A change of a key, session or block is checked at once, and what it concerns is
  * evaluated again at once, however young. A revocation cuts at once, without an evaluation, what it has
- * certainly ended (`revoked-commit.ts`).
+ * certainly ended (`revocation-cut.ts`).
  *
  * While the store can't be asked, pending exchanges stay open and pending: no decision against them is known,
  * and nothing new is allowed.
@@ -22,7 +22,7 @@ import type { Decision, Evaluation } from '../model/decision.ts'
 import { needsPermission } from '../model/route.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Changed, Changes } from './pending-changes.ts'
-import { concernOf, type RevokedCommit } from './revoked-commit.ts'
+import { concernOf, type RevokedCommit } from './revocation-cut.ts'
 
 /** Milliseconds between checks. */
 const CHECK_EVERY = 500

@@ -1,6 +1,6 @@
 /**
  * The configuration that a gateway decides by, with the version that operators see and the result of the
- * latest reload.
+ * latest reload. `cli/start.ts` reloads, on SIGHUP and when a file changes.
  */
 
 import type { Config } from '../config/config.ts'

@@ -1,6 +1,6 @@
 /**
  * Route patterns: `/v1/trainings/{id}`, `/files/*`. Parsed at load time; a pattern that no request can match
- * is a fault.
+ * is a fault. `table.ts` says which of two matching patterns wins.
  */
 
 import { Refusal } from '../../model/errors.ts'

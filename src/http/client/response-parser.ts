@@ -1,6 +1,7 @@
 /**
  * The grammar of responses (RFC 9112, sections 4, 5 and 6) for the message parser: the text of a head in;
- * status, fields and framing out. An ambiguous response is refused, not repaired.
+ * status, fields and framing out. An ambiguous response is refused, not repaired:
+ * `proxy/forward.ts` answers 502.
  */
 
 import { fieldName } from '../wire/field-name.ts'

@@ -51,7 +51,7 @@ export class Http1Connection
   readonly #direct: DirectReads
   readonly #held: HeldInput
   #parsing = false
-  /** Parsing is scheduled as the next stage. */
+  /** Parsing is scheduled with the next batch. */
   #parseDue = false
   #stopped = false
   /** The last request was refused: the next one waits for a turn in the deferred queue. */

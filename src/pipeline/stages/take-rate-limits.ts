@@ -1,4 +1,7 @@
-/** Takes a token from each rate limit of the route, or refuses with 429. */
+/**
+ * Takes a token from each rate limit of the route, or refuses with 429. `redis/token-lender.ts` shares the counts
+ * between instances.
+ */
 
 import type { DecisionEngine } from '../../decision/engine.ts'
 import type { RateLimiter, RateLimitVerdict } from '../../decision/limits/rate-limiter.ts'

@@ -1,11 +1,11 @@
-/** Exchanges that have ended: observed together, once a turn of the event loop. */
+/** Passes exchanges that have ended to the observers, in one batch for each turn of the event loop. */
 
 import type { Exchange } from '../http/server/exchange.ts'
 import { inBatch } from '../lib/batched-steps.ts'
 
 export class EndedExchanges {
   readonly #observe: (exchange: Exchange) => void
-  /** Not observed yet. The process may end before their stage runs. */
+  /** Not observed yet. The process may end before their batch runs. */
   readonly #waiting: Exchange[] = []
 
   constructor(observe: (exchange: Exchange) => void) {

@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { RevocationNotice, RevocationSubject } from '../../seats-admin/model/revocation.ts'
 import type { Principal } from '../../src/model/principal.ts'
-import { type Change, type Concern, concernOf, revokedCommit } from '../../src/pipeline/revoked-commit.ts'
+import { type Change, type Concern, concernOf, revokedCommit } from '../../src/pipeline/revocation-cut.ts'
 
 /** T: 900 ms into its second. */
 const AT = 1_764_164_700_900

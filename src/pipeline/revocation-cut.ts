@@ -1,4 +1,7 @@
-/** What a revocation ends, of one commit of the store: which callers it concerns, by a pure function. */
+/**
+ * Which callers the revocations of one commit concern, by a pure function. `reevaluation.ts` cuts their streams
+ * and requests.
+ */
 
 import { noticeOf } from '../../seats-admin/model/revocation.ts'
 import { issuerOf } from '../model/issuer-user.ts'
