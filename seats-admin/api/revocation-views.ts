@@ -13,6 +13,7 @@ import {
   time,
   type ValueOf,
 } from '../model/json-schema.ts'
+import { BLOCK_ORIGINS } from '../model/block.ts'
 import {
   type ReachedInstance,
   type Revocation,
@@ -85,6 +86,10 @@ const kept = list(
 )
 
 const optional = {
+  origin: oneOf(
+    BLOCK_ORIGINS,
+    'The origin of the block of `all`. Absent if there is no block, or an administrator made it.',
+  ),
   until: time('When the block of `all` ends. Absent if it lasts until it is deleted.'),
   api_keys: flag('Whether API keys are revoked too; absent otherwise.'),
   kept,
@@ -154,14 +159,15 @@ export type RevocationAnswer = ValueOf<typeof revocation>
 export type RevocationPreview = ValueOf<typeof createdRevocation>
 
 /** What an answer says of a revocation, whether it is made or previewed. */
-type Terms = Pick<Revocation, 'subject' | 'what' | 'until' | 'reason' | 'apiKeys'>
+type Terms = Pick<Revocation, 'subject' | 'what' | 'origin' | 'until' | 'reason' | 'apiKeys'>
 
 /** @param at ms since the epoch */
-function termsForm({ subject: of, what, until, reason, apiKeys }: Terms, at: number) {
+function termsForm({ subject: of, what, origin, until, reason, apiKeys }: Terms, at: number) {
   return {
     at: timeText(at),
     subject: of,
     what,
+    ...(origin === undefined ? {} : { origin }),
     ...(until === null ? {} : { until: timeText(until) }),
     ...(apiKeys ? { api_keys: true } : {}),
     reason,

@@ -4,7 +4,7 @@
  */
 
 import type { ApiKey } from '../model/api-key.ts'
-import type { Block } from '../model/block.ts'
+import { type Block, BLOCK_ORIGINS } from '../model/block.ts'
 import {
   count,
   flag,
@@ -141,6 +141,10 @@ export const createdApiKey = view(
 const blockFields = {
   id,
   user: text('The `sub` of the user.', { examples: ['alice'] }),
+  origin: oneOf(
+    BLOCK_ORIGINS,
+    'Who made it: `admin`, an administrator; `events`, an event of the identity provider; `scim`, its SCIM client. A user has at most one of each.',
+  ),
   created_by: createdBy,
   created_at: createdAt,
 }

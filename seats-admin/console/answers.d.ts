@@ -56,15 +56,15 @@ export interface AuditEntry { id: string; seq: number; at: string; tenant: strin
 
 export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 'revocation'; id: string; name: string | null }
 
-export interface Block { id: string; user: string; created_by: string; created_at: string; until?: string; reason?: string }
+export interface Block { id: string; user: string; origin: 'admin' | 'events' | 'scim'; created_by: string; created_at: string; until?: string; reason?: string }
 
 export interface ConsideredSeat { name: string; id: string | null; verdict: 'grants' | 'lacks_permission' | 'not_in_space' | 'unknown' | 'name_given_up' }
 
 export interface CreatedApiKey { id: string; name: string; seats: string[]; created_by: string; created_at: string; key: string; owner?: string; expires_at?: string; revoked_at?: string; last_used_at?: string; warnings?: Warning[] }
 
-export interface CreatedBlock { id: string; user: string; created_by: string; created_at: string; until?: string; reason?: string; warnings?: Warning[] }
+export interface CreatedBlock { id: string; user: string; origin: 'admin' | 'events' | 'scim'; created_by: string; created_at: string; until?: string; reason?: string; warnings?: Warning[] }
 
-export interface CreatedRevocation { id: string | null; seq: number | null; at: string; subject: RevocationSubject; what: 'existing' | 'all'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended' | null; ms: number | null; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[]; warnings?: Warning[] }
+export interface CreatedRevocation { id: string | null; seq: number | null; at: string; subject: RevocationSubject; what: 'existing' | 'all'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended' | null; ms: number | null; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; origin?: 'admin' | 'events' | 'scim'; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[]; warnings?: Warning[] }
 
 export interface CreatedSeat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; warnings?: Warning[] }
 
@@ -90,7 +90,7 @@ export interface ListedSeat { id: string; name: string; spaces: string[]; permis
 
 export interface PlannedChange { action: 'create' | 'update' | 'delete'; name: string; spaces_added: string[]; spaces_removed: string[]; permissions_added: string[]; permissions_removed: string[]; users: number; api_keys: { count: number; names: string[] }; routes_gained: { count: number; routes: string[] }; routes_lost: { count: number; routes: string[] }; was?: string; id?: string }
 
-export interface Revocation { id: string; seq: number; at: string; subject: RevocationSubject; what: 'existing' | 'all'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended'; ms: number; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[] }
+export interface Revocation { id: string; seq: number; at: string; subject: RevocationSubject; what: 'existing' | 'all'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended'; ms: number; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; origin?: 'admin' | 'events' | 'scim'; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[] }
 
 export interface RevocationSubject { user?: string; api_key?: string; session?: string; issuer?: string; tenant?: boolean }
 

@@ -1,6 +1,6 @@
 /** The gateways of a fleet, as the store lists them. */
 
-import type { FeedReading, ObservedChange, Position } from './change.ts'
+import { CHANGE_KINDS, type FeedReading, type ObservedChange, type Position } from './change.ts'
 import type { OpenCounts } from './revocation.ts'
 
 /** What an instance has cut for one revocation, or would cut. */
@@ -37,13 +37,17 @@ export interface Instance {
   readonly startedAt: number | null
   /** The version of Seatgate; null: an older version, which does not report it. */
   readonly version: string | null
-  /**
-   * The kinds of changes that the instance understands; null: an older version, which does not report it.
-   */
+  /** What the instance understands, as {@link UNDERSTOOD}; null: an older version, which does not report it. */
   readonly understands: readonly string[] | null
   /** What it has cut for the revocations of the last seconds, as of that beat. */
   readonly cuts: readonly CutReport[]
 }
+
+/** Several blocks of one user. */
+export const BLOCK_ORIGIN = 'block-origin'
+
+/** What this version understands, which each instance registers: kinds of changes, and {@link BLOCK_ORIGIN}. */
+export const UNDERSTOOD: readonly string[] = [...CHANGE_KINDS, BLOCK_ORIGIN]
 
 /** What an instance tells of itself as it registers, for people. */
 export type Started = Pick<Instance, 'startedAt' | 'version'>

@@ -3,6 +3,8 @@
  * since the epoch, unless said otherwise.
  */
 
+import type { BlockOrigin } from './block.ts'
+
 /** The subject of a revocation, as `POST /v1/revocations` names it. Exactly one member. */
 export type RevocationSubject =
   | { readonly user: string }
@@ -28,6 +30,8 @@ export interface Revocation {
   readonly at: number
   readonly subject: RevocationSubject
   readonly what: RevocationScope
+  /** The origin of the block of `all`; absent: `admin`, or there is no block. */
+  readonly origin?: BlockOrigin
   /** The end of the block of `all`; null: until it is deleted, or there is no block. */
   readonly until: number | null
   readonly reason: string | null

@@ -76,13 +76,14 @@ type RecordedRevocation = Omit<Revocation, 'tenant' | 'seq' | 'audit'>
 
 /** As `GET` shows it, without what instances and the feed add. */
 export function revocationForm(revocation: RecordedRevocation): JsonObject {
-  const { id, at, subject, what, until, reason, apiKeys, ended, keptKey } = revocation
+  const { id, at, subject, what, origin, until, reason, apiKeys, ended, keptKey } = revocation
   const [[kind, value] = ['', '']] = Object.entries(subject)
   return {
     id,
     at: timeText(at),
     subject: { [kind]: typeof value === 'string' ? replaceUnstorable(value) : value },
     what,
+    ...(origin === undefined ? {} : { origin }),
     ...(until === null ? {} : { until: timeText(until) }),
     ...(reason === null ? {} : { reason }),
     ...(apiKeys ? { api_keys: true } : {}),
@@ -96,6 +97,7 @@ export function blockForm(block: Block) {
   return {
     id: block.id,
     user: replaceUnstorable(block.user),
+    origin: block.origin,
     ...(block.until === null ? {} : { until: timeText(block.until) }),
     ...(block.reason === null ? {} : { reason: replaceUnstorable(block.reason) }),
     created_by: replaceUnstorable(block.createdBy),

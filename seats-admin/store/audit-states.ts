@@ -237,11 +237,12 @@ function nameOf(kind: Kind, id: string, name: string): string {
 
 /**
  * Without what changes with no entry of the target: the key that a bootstrap made with a Seat, and the names
- * of a key's Seats, which follow the Seats.
+ * of a key's Seats, which follow the Seats. An entry of an older version lacks the origin of a block, `admin`.
  */
 function digest(kind: Kind, state: JsonObject | null): string | null {
   if (state === null) return null
   const left = kind === 'seat' ? 'api_key' : kind === 'api-key' ? 'seats' : ''
-  const kept = Object.fromEntries(Object.entries(state).filter(([name]) => name !== left))
+  const isDefault = (name: string) => kind === 'block' && name === 'origin' && state[name] === 'admin'
+  const kept = Object.fromEntries(Object.entries(state).filter(([name]) => name !== left && !isDefault(name)))
   return hash('sha256', canonicalJson(kept), 'base64')
 }

@@ -34,8 +34,10 @@ export function restrictionReads({ list, clock }: Dialect) {
       ${cutoffs('user', first)} AS users, ${cutoffs('issuer')} AS issuers,
       (SELECT t.at FROM cutoffs t WHERE t.tenant = :tenant AND t.kind = 'tenant') AS tenant_cutoff
       FROM counter c`,
-    userRestriction: `SELECT c.seq, c.mark, ${clock} AS now, b.sub, b.until, u.at AS cutoff FROM counter c
-      LEFT JOIN blocks b ON b.tenant = :tenant AND b.sub_digest = :sub_digest
+    // The last end of the blocks of the user, which have different origins.
+    userRestriction: `SELECT c.seq, c.mark, ${clock} AS now, b.blocks, b.until, u.at AS cutoff FROM counter c
+      CROSS JOIN (SELECT count(*) AS blocks, CASE WHEN count(until) = count(*) THEN max(until) END AS until
+        FROM blocks WHERE tenant = :tenant AND sub_digest = :sub_digest) b
       LEFT JOIN cutoffs u ON u.tenant = :tenant AND u.kind = 'user' AND u.digest = :digest`,
   }
 }
@@ -48,9 +50,11 @@ export function userValues(tenant: string, user: string): Values {
 export function restrictionsReading(row: Row): RestrictionsReading {
   const [blocks, users] = [entriesOf(row, 'blocks'), entriesOf(row, 'users')]
   const restrictions = new Map<string, UserRestriction>()
-  for (const [until, sub] of blocks) {
+  for (const [end, sub] of blocks) {
     const user: string = JSON.parse(sub)
-    restrictions.set(user, { user, block: { until: until === '' ? null : Number(until) }, cutoff: null })
+    const block = restrictions.get(user)?.block ?? null
+    const until = laterEnd(block, end === '' ? null : Number(end))
+    restrictions.set(user, { user, block: { until }, cutoff: null })
   }
   for (const [at, subject] of users) {
     const { user }: { user: string } = JSON.parse(subject)
@@ -74,11 +78,17 @@ export function restrictionsReading(row: Row): RestrictionsReading {
 
 export function userRestrictionReading(user: string) {
   return (row: Row): UserRestrictionReading => {
-    const block = row.sub === null ? null : { until: integerOrNull(row, 'until') }
+    const block = integer(row, 'blocks') === 0 ? null : { until: integerOrNull(row, 'until') }
     const cutoff = secondsOrNull(row, 'cutoff')
     const restriction = block === null && cutoff === null ? null : { user, block, cutoff }
     return { now: integer(row, 'now'), restriction }
   }
+}
+
+/** The end of a user's blocks of different origins. @param until the end of a further one; null: it has none */
+function laterEnd(block: UserRestriction['block'], until: number | null): number | null {
+  if (block === null) return until
+  return block.until === null || until === null ? null : Math.max(block.until, until)
 }
 
 /** Each entry is a number or nothing, a colon and JSON. */

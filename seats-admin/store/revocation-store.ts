@@ -3,6 +3,7 @@
  * `restriction-queries.ts`.
  */
 
+import type { BlockOrigin } from '../model/block.ts'
 import type { Committed } from '../model/change.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Revocation, RevocationScope, RevocationSubject } from '../model/revocation.ts'
@@ -12,6 +13,8 @@ export interface RevocationInput {
   readonly subject: RevocationSubject
   /** `all` for a user only. */
   readonly what: RevocationScope
+  /** The origin of the block of `all`; absent: `admin`. */
+  readonly origin?: BlockOrigin
   /** The end of the block of `all` in ms since the epoch; null: until it is deleted, or there is no block. */
   readonly until: number | null
   readonly reason: string | null

@@ -193,11 +193,14 @@ class Revoking {
    */
   async revoke(due: Due, concern: Concern, born: number, before = 0): Promise<Revoked | AdminRefusal> {
     const { tenant } = this.#writer
-    const { id, at, subject, what, until, apiKeys, keptKey, answer } = due
+    const { id, at, subject, what, origin, until, apiKeys, keptKey, answer } = due
     const reason = due.reason === null ? null : replaceUnstorable(due.reason)
     const isBlock = 'user' in subject && what === 'all' && (until === null || until > this.#earlier)
     const block = isBlock
-      ? await blocking(this.#dialect)(this.#transaction, this.#writer, { user: subject.user, until, reason })
+      ? await blocking(this.#dialect)(this.#transaction, this.#writer, {
+          ...{ user: subject.user, until, reason },
+          ...(origin === undefined ? {} : { origin }),
+        })
       : null
     if (isRefusal(block)) return block
     const sessions = await this.#endSessions(concern, at, born)
@@ -211,7 +214,10 @@ class Revoking {
       ...(block?.changes ?? []),
     ]
     const seq = this.#transaction.seq + before + changes.length
-    const record = { what, until, reason, apiKeys, ended, keptKey }
+    const record = {
+      ...{ what, until, reason, apiKeys, ended, keptKey },
+      ...(origin === undefined ? {} : { origin }),
+    }
     const audit = this.#transaction.record(revocationEvent({ id, at, subject, ...record }))
     const value = { id, tenant, seq, at, subject, ...record, audit }
     const own = this.#recording(value, answer)

@@ -51,6 +51,11 @@ export interface Dialect {
    * running.
    */
   readonly instanceWithoutBlocks: string | null
+  /**
+   * A query for the `name` of a running instance that has not registered what `:understands` has, in quotation
+   * marks; null: no other version can be running.
+   */
+  readonly instanceWithout: string | null
   /** The time of the store in ms since the epoch. */
   readonly clock: string
   /** The condition that `text` contains `*`, at half the cost of {@link position} for `"*"`. */

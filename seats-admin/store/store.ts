@@ -7,7 +7,7 @@
  * time. A write that rejects may have been committed; the change feed shows it.
  */
 
-import type { Block } from '../model/block.ts'
+import type { Block, BlockOrigin } from '../model/block.ts'
 import type { ApiKey, KeyUse } from '../model/api-key.ts'
 import type { ChangeReader, Committed } from '../model/change.ts'
 import type { Registry } from '../model/registered-instance.ts'
@@ -163,7 +163,7 @@ export interface AdminStore {
   /** An ended session keeps its time and is announced again. The caller is in the admin space. */
   endSession(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
 
-  /** A second block of a user replaces the first and keeps its id. */
+  /** A second block of a user of the same origin replaces the first and keeps its id. */
   createBlock(writer: Writer, block: BlockInput): Promise<AdministrativeWrite<Block> | AdminRefusal>
   deleteBlock(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   /** Without expired ones, in order of creation. @param after an id */
@@ -210,6 +210,8 @@ export interface BlockInput {
   /** ms since the epoch; null: until it is deleted. */
   readonly until: number | null
   readonly reason: string | null
+  /** `admin` if absent. */
+  readonly origin?: BlockOrigin
 }
 
 export interface ApiKeyInput {

@@ -44,7 +44,7 @@ export interface OidcPorts {
   readonly ephemeral: Ephemeral
   readonly sessions: SessionStore
   readonly seats: SeatDirectory
-  /** Whether an administrator has blocked the user, as it is now. */
+  /** Whether the user is blocked, as it is now. */
   readonly isBlocked: (tenant: string, sub: string) => boolean | Promise<boolean>
   /**
    * Signs a gateway token. Rejects with a RangeError when the token would be too long.

@@ -88,7 +88,7 @@ t.test('a blocked user does not sign in, and does again once unblocked', async (
   const browser = world.visitor('mallory')
   const page = await browser.page('/pages/a')
   t.equal(page.status, 403)
-  t.match(page.body, /<p>An administrator has blocked this user\.<\/p>/)
+  t.match(page.body, /<p>An administrator or the identity provider has blocked this user\.<\/p>/)
   t.equal((await browser.ask('/v1/me')).status, 401, 'there is no session')
   const { json: users } = await world.gateway.admin('GET', '/v1/users?q=mallory')
   t.same(users.data, [], 'the sign-in left no trace among the users')

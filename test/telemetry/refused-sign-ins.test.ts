@@ -29,7 +29,7 @@ t.test('a blocked user who signs in, with a program and with a browser', async (
     code: 'caller_blocked',
     tenant: 'acme',
     user: 'mallory',
-    detail: 'An administrator has blocked this user.',
+    detail: 'An administrator or the identity provider has blocked this user.',
   }
   t.match(await lineOf(await world.visitor('mallory').signIn()), wanted)
   const page = await world.visitor('mallory').page('/pages/a')

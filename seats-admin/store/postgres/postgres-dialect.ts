@@ -28,6 +28,8 @@ export const postgres: Dialect = {
   soleLock: `pg_advisory_xact_lock${ofTenant} AS locked,`,
   // Versions without blocks record no content hash of their tables.
   instanceWithoutBlocks: 'SELECT name FROM instances WHERE config IS NULL AND beat > 0 ORDER BY name LIMIT 1',
+  instanceWithout: `SELECT name FROM instances
+    WHERE beat > 0 AND strpos(coalesce(understands, ''), :understands) = 0 ORDER BY name LIMIT 1`,
   clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   position: (text, part) => `strpos(${text}, ${part})`,
   // OFFSET 0 keeps the planner from joining by a scan of the whole table.

@@ -168,6 +168,18 @@ ALTER TABLE instances ADD COLUMN understands text COLLATE "C", ADD COLUMN cuts t
 ${shared.revocations}
 `
 
+/**
+ * A user may have a block of each origin. Those of before are of `admin`, and instances of the version before make no
+ * others. The locks as in {@link versions}.
+ */
+const blockOrigins = `
+SET LOCAL lock_timeout = 1000;
+SELECT 1 FROM counter FOR UPDATE;
+ALTER TABLE blocks ADD COLUMN origin text COLLATE "C" NOT NULL DEFAULT 'admin';
+ALTER TABLE blocks DROP CONSTRAINT IF EXISTS blocks_tenant_sub_digest_key;
+ALTER TABLE blocks ADD UNIQUE (tenant, sub_digest, origin);
+`
+
 /** `schema_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
@@ -184,6 +196,7 @@ export const MIGRATIONS: readonly string[] = [
   aboutInstances,
   revocations,
   shared.leftOutGroups,
+  blockOrigins,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

@@ -55,13 +55,25 @@ function inOrder(part: string): string {
 
 /** In the order of the migrations. */
 export function partsMadeBy(steps: readonly string[]): string[] {
-  return steps.flatMap((step) => step.split(';')).flatMap(partsOfStatement)
+  const statements = steps.flatMap((step) => step.split(';'))
+  const dropped = new Set(
+    statements.map((statement) => / DROP CONSTRAINT IF EXISTS (\w+)/.exec(statement)?.[1] ?? ''),
+  )
+  return statements.flatMap(partsOfStatement).filter((part) => !dropped.has(nameOfKey(part)))
+}
+
+/** The name that PostgreSQL gives to a key without one. */
+function nameOfKey(part: string): string {
+  const [, table = '', columns = ''] = /^key (\w+) \((.*)\)$/.exec(part) ?? []
+  return `${[table, ...columns.split(', ')].join('_')}_key`
 }
 
 function partsOfStatement(statement: string): string[] {
   const [, table = '', body = ''] = /CREATE TABLE (\w+) \((.*)\)\s*$/s.exec(statement) ?? []
   if (table !== '')
     return [`table ${table}`, ...elementsOf(body).flatMap((each) => partsOfElement(table, each))]
+  const [, of = '', key = ''] = /ALTER TABLE (\w+) ADD UNIQUE \((.*)\)$/.exec(statement) ?? []
+  if (of !== '') return [`key ${of} (${key})`]
   const [, altered = '', changes = ''] = /ALTER TABLE (\w+) (ADD COLUMN .*)$/s.exec(statement) ?? []
   return [...changes.matchAll(/ADD COLUMN (\w+)/g)].map(([, column]) => `column ${altered}.${column}`)
 }

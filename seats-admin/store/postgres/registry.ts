@@ -3,8 +3,7 @@
 import { monotonic } from '../monotonic.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from '../rows.ts'
-import { CHANGE_KINDS } from '../../model/change.ts'
-import type { CutReport, Instance, Registry } from '../../model/registered-instance.ts'
+import { type CutReport, type Instance, type Registry, UNDERSTOOD } from '../../model/registered-instance.ts'
 import { replaceUnstorable } from '../storable-text.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './postgres-connection.ts'
@@ -49,7 +48,7 @@ export function registryOf(pools: ConnectionPools): Registry {
     async register(id, name, started) {
       pools.prepareToFollow()
       const { startedAt = null, version = null } = started ?? {}
-      const understands = JSON.stringify(CHANGE_KINDS)
+      const understands = JSON.stringify(UNDERSTOOD)
       const values = { id, name: replaceUnstorable(name), started_at: startedAt, version, understands }
       await query(REGISTER, values)
     },

@@ -45,6 +45,7 @@ export const sqlite: Dialect = {
   ifNoSoleLock: 'WHERE 1 = 1',
   soleLock: '',
   instanceWithoutBlocks: null,
+  instanceWithout: null,
   administrators: 'seats INDEXED BY administrators',
   clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   wildcards: 'seats s INDEXED BY wildcards',

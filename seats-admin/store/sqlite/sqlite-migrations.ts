@@ -170,6 +170,26 @@ DROP TRIGGER member_came;
 DROP TRIGGER member_went;
 `
 
+/** A user may have a block of each origin. Those of before are of `admin`. */
+const blockOrigins = `
+CREATE TABLE blocks_of_origins (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  sub TEXT NOT NULL,
+  sub_digest BLOB NOT NULL,
+  until INTEGER,
+  reason TEXT,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  origin TEXT NOT NULL DEFAULT 'admin',
+  PRIMARY KEY (tenant, id),
+  UNIQUE (tenant, sub_digest, origin)
+) STRICT;
+INSERT INTO blocks_of_origins SELECT tenant, id, sub, sub_digest, until, reason, created_by, created_at, 'admin' FROM blocks;
+DROP TABLE blocks;
+ALTER TABLE blocks_of_origins RENAME TO blocks;
+`
+
 /** `user_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
@@ -187,6 +207,7 @@ export const MIGRATIONS: readonly string[] = [
   counts,
   shared.revocations,
   shared.leftOutGroups,
+  blockOrigins,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

@@ -11,6 +11,7 @@ import {
   text,
   type ValueOf,
 } from '../../../seats-admin/model/json-schema.ts'
+import { BLOCK_ORIGINS } from '../../../seats-admin/model/block.ts'
 import { ULID } from '../../../seats-admin/model/ulid.ts'
 import type { RevocationSubject } from '../../../seats-admin/model/revocation.ts'
 import type { ReceiptClaims, ReceiptFault } from '../../identity/receipt.ts'
@@ -49,6 +50,7 @@ const claims = object(
     audit: object({ seq: count('The number of the audit entry.'), hash: text('Its hash.') }),
   },
   {
+    origin: oneOf(BLOCK_ORIGINS, 'The origin of the block; admin if it is absent.'),
     until: moment,
     api_keys: flag('Whether API keys of the tenant were revoked.'),
     kept: list(object({ api_key: text('The id of the API key.') }), 'The API key that asked.'),

@@ -150,7 +150,7 @@ async function receiptOf(
     return { fault: `it is of issuer ${claims.iss}, not of ${identity?.issuer}` }
   if (!tenants.has(claims.tenant)) return { fault: `it is of tenant ${claims.tenant}, which is unknown` }
   const { iss: _iss, tenant: _tenant, audit: _audit, ...answer } = verified.claims
-  const { id, at, subject, what, until, reason, api_keys: apiKeys = false, kept = [] } = claims
+  const { id, at, subject, what, origin, until, reason, api_keys: apiKeys = false, kept = [] } = claims
   return {
     tenant: claims.tenant,
     receipt: {
@@ -158,6 +158,7 @@ async function receiptOf(
       at: Date.parse(at),
       subject,
       what,
+      ...(origin === undefined ? {} : { origin }),
       until: until === undefined ? null : Date.parse(until),
       reason,
       apiKeys,

@@ -67,7 +67,10 @@ const LIST = ''
 /** The time, in monotonic ms. */
 export const monotonic = (): number => performance.now()
 
-const blocked = new Refusal('caller_blocked', 'An administrator of the tenant has blocked this user.')
+const blocked = new Refusal(
+  'caller_blocked',
+  'An administrator or the identity provider has blocked this user.',
+)
 
 export class Restrictions implements RestrictionLookup {
   readonly #lists: ReadThrough<TenantLimits>

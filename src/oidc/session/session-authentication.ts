@@ -20,7 +20,10 @@ import type { SessionRecord } from '../../../seats-admin/index.ts'
 
 const sessionUnknown = new Refusal('token_invalid', 'The session cookie is unknown.')
 const ended = new Refusal('token_invalid', 'The session has ended. Sign in again.')
-export const blockedUser = new Refusal('caller_blocked', 'An administrator has blocked this user.')
+export const blockedUser = new Refusal(
+  'caller_blocked',
+  'An administrator or the identity provider has blocked this user.',
+)
 export const sessionExpired = new Refusal('token_expired', 'The session has expired. Sign in again.')
 /** The provider no longer accepts the refresh token. */
 export const endedByProvider = new Refusal(

@@ -146,7 +146,12 @@ async function signIn(
  */
 function refuseBlocked({ log }: Context, tenant: string, user: string): Refusal {
   log.info(
-    { event: 'sign_in_failed', tenant, user, reason: 'an administrator has blocked the user' },
+    {
+      event: 'sign_in_failed',
+      tenant,
+      user,
+      reason: 'an administrator or the provider has blocked the user',
+    },
     'a blocked user did not sign in',
   )
   return blockedUser.of({ tenant, user })

@@ -19,6 +19,36 @@ export const auditStatesConformance = suite((test) => {
       t.same([states.findings, states.count], [[], 0])
     })
 
+  test('an entry of an older version, which has no origin', async (t, store) => {
+    await audited(store)
+    const states = new AuditStates()
+    const { rows, start } = await store.audit.chain('acme', '', 100)
+    const older = rows.map((row) => ({
+      ...row,
+      after: row['after'] === null ? null : String(row['after']).replace('"origin":"admin",', ''),
+    }))
+    t.notSame(older, rows)
+    states.read(older, start)
+    await compareRows(store, 'acme', states, String(rows.at(-1)?.id))
+    t.same(states.findings, [])
+  })
+
+  test('another origin is found', async (t, store) => {
+    await audited(store)
+    const states = new AuditStates()
+    const { rows, start } = await store.audit.chain('acme', '', 100)
+    states.read(
+      rows.map((row) => ({
+        ...row,
+        after:
+          row['after'] === null ? null : String(row['after']).replace('"origin":"scim"', '"origin":"admin"'),
+      })),
+      start,
+    )
+    await compareRows(store, 'acme', states, String(rows.at(-1)?.id))
+    t.match(states.findings, [{ fault: 'row', message: /block of "ann" .* is not what entry/ }])
+  })
+
   test('an entry of an older version, which has no owner', async (t, store) => {
     const { owned } = await audited(store)
     const states = new AuditStates()
@@ -49,6 +79,9 @@ export async function audited(store: Store) {
   await block(store, 'ann', null, { reason: 'left' })
   await block(store, 'eve', 1)
   await block(store, 'eve', null, { reason: 'again' })
+  const { value: events } = await block(store, 'ann', null, { origin: 'events' })
+  await store.deleteBlock(writer(), events.id)
+  await block(store, 'ann', null, { origin: 'scim' })
   const owned = await store.createApiKey(writer(), {
     name: 'owned',
     seats: [],

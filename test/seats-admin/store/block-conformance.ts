@@ -44,6 +44,51 @@ export const blockConformance = suite((test) => {
     t.same((await store.listBlocks('acme', { limit: 10, after: null })).data, [made])
   })
 
+  test('blocks of several origins stand side by side, and the last end counts', async (t, store) => {
+    const [soon, late] = [Date.now() + HOUR, Date.now() + 2 * HOUR]
+    const list = async () => (await store.listBlocks('acme', { limit: 10, after: null })).data
+    const until = async () => {
+      const block = (await restriction(store, 'eve'))?.block ?? null
+      const [user] = (await store.restrictions('acme')).value.users ?? []
+      t.same(user?.block ?? null, block, 'both readings say the same')
+      return block === null ? 'accepted' : block.until
+    }
+    const { value: admin } = await block(store, 'eve', soon, { reason: 'lost' })
+    const { value: events } = await block(store, 'eve', null, { origin: 'events' })
+    t.same(await list(), [admin, events])
+    t.same(column([admin, events], 'origin'), ['admin', 'events'])
+    t.equal(await until(), null, 'one without an end')
+    const { value: scim } = await block(store, 'eve', late, { origin: 'scim' })
+    t.same(await list(), [admin, events, scim])
+    t.equal(await until(), null, 'whichever is newer')
+    const { value: again } = await block(store, 'eve', soon, { origin: 'events', reason: 'again' })
+    t.same(again, { ...events, until: soon, reason: 'again', createdAt: again.createdAt })
+    t.same(await list(), [admin, again, scim], 'replaces that of its origin alone')
+    t.equal(await until(), late)
+    done(await store.deleteBlock(writer(), scim.id))
+    t.same(await list(), [admin, again], 'each is lifted alone')
+    t.equal(await until(), soon)
+    done(await store.deleteBlock(writer(), admin.id))
+    t.equal(await blocked(store, 'eve'), true)
+    done(await store.deleteBlock(writer(), again.id))
+    t.equal(await until(), 'accepted')
+  })
+
+  test('a block that has ended leaves those of other origins alone', async (t, store) => {
+    const { value: events } = await block(store, 'eve', Date.now() - 1, { origin: 'events' })
+    await block(store, 'eve', Date.now() - 1000)
+    t.same(
+      (await store.restrictions('acme')).value.users,
+      [{ user: 'eve', block: { until: events.until }, cutoff: null }],
+      'decisions read both: the clock of the store may be wrong',
+    )
+    const { value: admin } = await block(store, 'eve', Date.now() + HOUR)
+    t.same((await store.listBlocks('acme', { limit: 10, after: null })).data, [admin])
+    const { value: again } = await block(store, 'eve', null, { origin: 'events' })
+    t.not(again.id, events.id)
+    t.same((await restriction(store, 'eve'))?.block, { until: null })
+  })
+
   test('a block that is deleted is gone', async (t, store) => {
     const { value } = await block(store, 'eve')
     t.equal(refused(await store.deleteBlock(writer(ADMIN, 1, 'globex'), value.id)), 'block_not_found')

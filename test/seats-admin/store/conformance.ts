@@ -1,5 +1,6 @@
 /** What tests of the store share: callers, outcomes, and suites whose tests each get an empty store. */
 
+import type { BlockOrigin } from '../../../seats-admin/model/block.ts'
 import type { Test } from 'tap'
 import {
   type AdminRefusal,
@@ -132,9 +133,9 @@ export async function block(
   store: Store,
   user: string,
   until: number | null = null,
-  { reason = null as string | null, as = writer() } = {},
+  { reason = null as string | null, origin = 'admin' as BlockOrigin, as = writer() } = {},
 ) {
-  return done(await store.createBlock(as, { user, until, reason }))
+  return done(await store.createBlock(as, { user, until, reason, origin }))
 }
 
 type SuiteTest = (name: string, run: (t: Test, store: Store) => Promise<void>) => void

@@ -129,6 +129,17 @@ export const receiptConformance = suite((test) => {
     t.equal((await store.restrictions('acme')).value.tenant, seconds(one.at))
   })
 
+  test('a block comes back with its origin', async (t, store) => {
+    await block(store, 'eve', null, { reason: 'by hand' })
+    const one = receipt(1, { what: 'all', origin: 'events', subject: { user: 'eve' } })
+    done(await store.applyReceipts(as, [one]))
+    const { data } = await store.listBlocks('acme', { limit: 9, after: null })
+    t.same(column(data, 'origin'), ['admin', 'events'])
+    t.match(await store.revocationById('acme', one.id), { what: 'all', origin: 'events' })
+    const entry = (await soundChain(t, store)).at(-1)
+    t.match(entry, { action: 'revocation.create', after: { what: 'all', origin: 'events' } })
+  })
+
   test('blocks come back unless they have ended', async (t, store) => {
     const all = { what: 'all' } as const
     const until = Date.now() + HOUR

@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import type { Registry, Store } from '../../../seats-admin/index.ts'
-import { CHANGE_KINDS } from '../../../seats-admin/model/change.ts'
+import { UNDERSTOOD } from '../../../seats-admin/model/registered-instance.ts'
 import { BEGINNING, seat, suite } from './conformance.ts'
 
 export const registryConformance = suite((test) => {
@@ -98,13 +98,13 @@ export const registryConformance = suite((test) => {
   registered('an instance tells which changes it understands, and what it has cut', async (t, _, list) => {
     await list.register('a', 'a')
     const shown = async () => (await list.instances()).map(({ understands, cuts }) => ({ understands, cuts }))
-    t.same(await shown(), [{ understands: CHANGE_KINDS, cuts: [] }])
+    t.same(await shown(), [{ understands: UNDERSTOOD, cuts: [] }])
     const cuts = [
       { mark: 7, cut: { websockets: 1, streams: 2, requests: 3 } },
       { mark: 8, cut: null },
     ]
     await list.follow('a', 1, null, 0, undefined, cuts)
-    t.same(await shown(), [{ understands: CHANGE_KINDS, cuts }])
+    t.same(await shown(), [{ understands: UNDERSTOOD, cuts }])
     await list.follow('a', 2, null, 0)
     t.match(await shown(), [{ cuts: [] }])
   })

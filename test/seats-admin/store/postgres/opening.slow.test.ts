@@ -1,5 +1,6 @@
 /** Opening: an empty database becomes a store once, and any other is refused with a reason without secrets. */
 
+import type { BlockOrigin } from '../../../../seats-admin/model/block.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -161,6 +162,38 @@ t.test('a store from before revocations, with an instance of that version', asyn
     { id: 'new', understands: ['seat'] },
     { id: 'old', understands: null },
   ])
+})
+
+t.test('a store from before the origins of blocks, with an instance of that version', async (t) => {
+  const url = await emptyDatabase(server)
+  const step = MIGRATIONS.findIndex((each) => each.includes('ADD COLUMN origin'))
+  const older = await connect(t, url)
+  await migrate(older, MIGRATIONS.slice(0, step))
+  await older.run(`INSERT INTO instances (id, name, beat, applied, config, understands, seen_at)
+    VALUES ('old', 'gw-old', 1, 0, 'c', '["seat","block","revocation"]', now())`)
+  const store = await open(t, { url })
+  await store.registry?.register('new', 'new')
+  const blocks = async () =>
+    (await store.listBlocks('acme', { limit: 9, after: null })).data.map(({ user, origin }) => [user, origin])
+  const block = async (user: string, origin: BlockOrigin) =>
+    store.createBlock(writer(), { user, until: null, reason: null, origin })
+  for (const origin of ['events', 'scim'] as const)
+    t.match(await block('eve', origin), {
+      refused: 'unavailable',
+      detail: /gw-old has an older version, which knows one block of a user/,
+    })
+  done(await block('ann', 'admin'))
+  await older.run(
+    `INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, created_by, created_at)
+       VALUES ('acme', 'b1', '"bob"', '\\x01', NULL, NULL, 'alice', 1)`,
+  )
+  t.same(await blocks(), [
+    ['ann', 'admin'],
+    ['bob', 'admin'],
+  ])
+  await store.registry?.leave('old')
+  done(await block('eve', 'events'))
+  t.equal((await blocks()).length, 3)
 })
 
 /** A change of a Seat as versions before the audit wrote it. Each sets the Seat's permissions to its number. */
