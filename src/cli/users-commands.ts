@@ -1,5 +1,6 @@
 /** `seatgate users`: lists, blocks and unblocks users through a gateway. */
 
+import { BLOCK_ORIGINS } from '../../seats-admin/model/block.ts'
 import { printable } from '../telemetry/readable.ts'
 import { JSON_OUTPUT } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
@@ -8,7 +9,8 @@ import { confirmChange, YES } from './remote/administration-prompt.ts'
 import { AuthorNames } from './remote/author-names.ts'
 import type { BlockView, UserView } from './remote/endpoint-answers.ts'
 import { READ, WRITTEN } from './remote/exits.ts'
-import { findBlock, findSub, findUser, idOf, blockedSuggestion } from './remote/find.ts'
+import { findBlocks, findSub, findUser, idOf, blockedSuggestion } from './remote/find.ts'
+import type { Gateway } from './remote/gateway-client.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
 import { printList, shortTime } from './remote/list-output.ts'
 import { momentOf } from './remote/moment.ts'
@@ -83,6 +85,7 @@ interface NamedBlock extends BlockView {
 
 const BLOCK_COLUMNS = [
   { name: 'user', width: 20, of: ({ user }: NamedBlock) => user },
+  { name: 'origin', width: 6, of: ({ origin }: NamedBlock) => origin },
   { name: 'until', width: 20, of: ({ until }: NamedBlock) => (until === undefined ? '' : shortTime(until)) },
   { name: 'by', width: 14, of: ({ by }: NamedBlock) => by },
   { name: 'reason', width: 20, of: ({ reason }: NamedBlock) => reason ?? '' },
@@ -90,7 +93,7 @@ const BLOCK_COLUMNS = [
 
 export const listBlocks = defineCommand({
   name: 'users blocks',
-  summary: 'Lists the blocks in force, with user, end, author and reason.',
+  summary: 'Lists the blocks in force, with user, origin, end, author and reason.',
   details:
     'An API key that made a block is shown by name if you have the permission api-keys:read. --json always has its id.',
   options: { ...REMOTE, json: JSON_OUTPUT },
@@ -119,21 +122,46 @@ async function* named(
 
 export const unblockUser = defineCommand({
   name: 'users unblock',
-  summary: 'Ends the block of a user.',
+  summary: 'Ends a block of a user.',
+  details:
+    'A user is blocked until every block has ended: one of administrators, one of events and one of SCIM of the identity provider may stand side by side.',
   positionals: [USER],
-  options: REMOTE,
+  options: {
+    origin: {
+      value: 'ORIGIN',
+      description: `the block that ends, if the user has several: ${BLOCK_ORIGINS.join(', ')}`,
+      choices: BLOCK_ORIGINS,
+      completes: BLOCK_ORIGINS,
+    },
+    ...REMOTE,
+  },
   exits: WRITTEN,
   example: 'seatgate users unblock anna@example.com',
   run: async ({ values, positionals: [subOrAddress = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
-      const block =
-        (await findBlock(gateway, subOrAddress)) ??
-        (await findBlock(gateway, (await findUser(gateway, subOrAddress))?.sub ?? subOrAddress))
-      if (block === null)
+      const { origin } = values
+      const blocks = await blocksOfUser(gateway, subOrAddress)
+      const [block, ...others] = blocks.filter((each) => origin === undefined || each.origin === origin)
+      const origins = blocks.map((each) => each.origin).join(' and ')
+      if (block === undefined)
         throw new CommandFailed(
-          `${quoted(subOrAddress)} is not blocked${await blockedSuggestion(gateway, subOrAddress)}: "seatgate users blocks" lists the users who are`,
+          blocks.length > 0
+            ? `${quoted(subOrAddress)} has no block of ${origin}, but of ${origins}`
+            : `${quoted(subOrAddress)} is not blocked${await blockedSuggestion(gateway, subOrAddress)}: "seatgate users blocks" lists the users who are`,
         )
+      if (others.length > 0)
+        throw new CommandFailed(`${quoted(subOrAddress)} has blocks of ${origins}: name one with --origin`)
       await gateway.send(`/v1/blocks/${block.id}`, { method: 'DELETE' })
-      await terminal.print(printable(`unblocked ${block.user}`))
+      const left = blocks.filter((each) => each !== block).map((each) => each.origin)
+      const ended = `ended the block of ${block.origin}; ${block.user} is still blocked by ${left.join(' and ')}`
+      await terminal.print(printable(left.length === 0 ? `unblocked ${block.user}` : ended))
     }),
 })
+
+/** By `sub`, also of a user who never signed in, or else by email address. */
+async function blocksOfUser(gateway: Gateway, subOrAddress: string): Promise<BlockView[]> {
+  const blocks = await findBlocks(gateway, subOrAddress)
+  if (blocks.length > 0) return blocks
+  const user = await findUser(gateway, subOrAddress)
+  return user === null ? [] : findBlocks(gateway, user.sub)
+}

@@ -2,6 +2,8 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { openStore } from '../../seats-admin/index.ts'
+import { ADMIN } from '../seats-admin/store/conformance.ts'
 import { until } from '../support/until.ts'
 import { handshake, startWebSocketUpstream, WebSocketClient } from '../websocket/support.ts'
 import { startConsole } from './console.ts'
@@ -78,6 +80,23 @@ t.test('the end of a block, by keyboard: the user gets in again', async (t) => {
     () => `open: ${again.received}`,
   )
   t.equal(upstream.sockets.length, 3, 'the refused handshakes did not reach the upstream')
+  await page.close()
+})
+
+t.test('blocks of several origins are ended one by one', async (t) => {
+  const store = await openStore(gateway.config.store)
+  t.teardown(() => store.close())
+  const provider = { tenant: 'acme', by: 'https://login.acme.example', scope: ADMIN, now: Date.now() }
+  await store.createBlock(provider, { user: 'alice', until: null, reason: 'risk', origin: 'events' })
+  const page = await console.signedIn('users?sub=alice')
+  await blocked(page)
+  await page.getByText('By an event of https://login.acme.example since').waitFor()
+  await page.getByText('Reason: risk').waitFor()
+  await page.getByRole('button', { name: 'Block…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Block the user' }).click()
+  await page.getByRole('button', { name: 'End the block by an event' }).click()
+  await page.getByRole('button', { name: 'End the block', exact: true }).click()
+  await page.getByText('A block refuses every token').waitFor()
   await page.close()
 })
 

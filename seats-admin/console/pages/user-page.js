@@ -142,40 +142,49 @@ function Blocking({ user, again }) {
   const [warnings, setWarnings] = useState(
     /** @type {import('../answers.d.ts').Warning[] | undefined} */ ([]),
   )
-  const block = useLoaded(
+  const blocks = useLoaded(
     async (signal) => {
-      if (!user.blocked) return null
-      const isOf = (/** @type {Block} */ each) => each.user === user.sub
-      const { items } = await readList('/v1/blocks', { isEnough: (found) => found.some(isOf), signal })
-      return items.find(isOf) ?? null
+      if (!user.blocked) return []
+      const { items } = await readList('/v1/blocks', { signal })
+      return items.filter((each) => each.user === user.sub)
     },
-    [user.sub, user.blocked],
+    // With each reading of the user: of several blocks, one may have ended.
+    [user],
   )
   const { busy, refusal, run } = useAction(async (/** @type {Block} */ { id }) => {
     await call('DELETE', `/v1/blocks/${encodeURIComponent(id)}`)
     again()
   })
-  const { value } = block
+  const all = blocks.value ?? []
+  const isLast = all.length === 1
   return html`<section>
     <h2>Block</h2>
     ${
       user.blocked
         ? html`<${Notice} title="Blocked: every token, session and owned API key is refused.">
-              ${
-                value &&
-                html`<p>
-                    By <${Who} id=${value.created_by} /> since <${Time} at=${value.created_at} />, until${' '}
-                    <${Time} at=${value.until} none="it is ended" />.
-                  </p>
-                  ${value.reason && html`<p>Reason: <bdi>${value.reason}</bdi></p>`}`
-              }
+              ${all.map((block) => html`<${BlockTerms} key=${block.id} block=${block} />`)}
             <//>
-            ${value && html`<button type="button" class="button" disabled=${busy} onClick=${() => run(value)}>${busy ? 'Ending everywhere…' : 'End the block'}</button>`}
-            ${block.refusal && html`<${Refusal} refusal=${block.refusal} again=${block.again} what="The block" />`}`
+            ${all.map(
+              (block) =>
+                html`<button
+                  key=${block.id}
+                  type="button"
+                  class="button"
+                  disabled=${busy}
+                  onClick=${() => run(block)}
+                >
+                  ${busy ? 'Ending everywhere…' : isLast ? 'End the block' : END_TEXTS[block.origin]}
+                </button>`,
+            )}
+            ${blocks.refusal && html`<${Refusal} refusal=${blocks.refusal} again=${blocks.again} what="The block" />`}`
         : html`<p>
-              A block refuses every token, session and owned API key, later ones too, and closes what is open.
-            </p>
-            <button type="button" class="button danger" onClick=${() => setDialog(true)}>Block…</button>`
+            A block refuses every token, session and owned API key, later ones too, and closes what is open.
+          </p>`
+    }
+    ${
+      // Beside a block of the provider, which the provider may end.
+      (!user.blocked || (blocks.value !== null && all.every(({ origin }) => origin !== 'admin'))) &&
+      html`<button type="button" class="button danger" onClick=${() => setDialog(true)}>Block…</button>`
     }
     ${refusal && html`<${Refusal} refusal=${refusal} what="The block was not ended" />`}
     <${Warnings} warnings=${warnings} />
@@ -192,6 +201,25 @@ function Blocking({ user, again }) {
       />`
     }
   </section>`
+}
+
+/** The text of the button, if there are several blocks. @type {Record<Block['origin'], string>} */
+const END_TEXTS = {
+  admin: 'End the block of administrators',
+  events: 'End the block by an event',
+  scim: 'End the block by SCIM',
+}
+
+/** @type {Record<Block['origin'], string>} */
+const ORIGIN_TEXTS = { admin: '', events: 'an event of ', scim: 'SCIM of ' }
+
+/** @param {{ block: Block }} props */
+function BlockTerms({ block }) {
+  return html`<p>
+      By ${ORIGIN_TEXTS[block.origin]}<${Who} id=${block.created_by} /> since
+      <${Time} at=${block.created_at} />, until${' '}<${Time} at=${block.until} none="it is ended" />.
+    </p>
+    ${block.reason && html`<p>Reason: <bdi>${block.reason}</bdi></p>`}`
 }
 
 /** Whether it is the user of this page. @param {User} user */

@@ -164,8 +164,12 @@ async function* namesOfBlocked(gateway: Gateway, subOrAddress: string): AsyncGen
     for await (const { email, blocked } of everyUser(gateway)) if (email !== null && blocked) yield email
 }
 
-export async function findBlock(gateway: Gateway, user: string): Promise<BlockView | null> {
-  return first<BlockView>(gateway.pages<BlockView>('/v1/blocks', idOf), (block) => block.user === user)
+/** The blocks of a user, which have different origins. */
+export async function findBlocks(gateway: Gateway, user: string): Promise<BlockView[]> {
+  const blocks: BlockView[] = []
+  for await (const page of gateway.pages<BlockView>('/v1/blocks', idOf))
+    blocks.push(...page.filter((block) => block.user === user))
+  return blocks
 }
 
 export function idOf({ id }: { readonly id: string }): string {
