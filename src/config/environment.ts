@@ -1,10 +1,13 @@
 /**
- * `${NAME}` and `${NAME:-default}` in a value. They are replaced after parsing, so that a variable can change
- * a value, but never the structure around it.
+ * `${NAME}`, `${NAME:-default}` and `${file:PATH}` in a value. They are replaced after parsing, so that they can change a
+ * value, but never the structure around it.
  */
 
-import { InvalidValue, Undetermined } from './invalid-value.ts'
+import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
+import type { ValueFiles } from './value-files.ts'
 
+/** The beginning of the name of a file. `${file:-x}` is the variable `file` with a default. */
+const FILE = /^file:(?!-)/
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
@@ -13,15 +16,23 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
  * contains the value.
  *
  * @param isSecret the value is a secret: no message proposes a default, which would stand in the file
+ * @param files null: files are not read
  */
-export function substitute(text: string, env: NodeJS.ProcessEnv, isSecret = false): string | InvalidValue {
+export function substitute(
+  text: string,
+  env: NodeJS.ProcessEnv,
+  isSecret = false,
+  files: Pick<ValueFiles, 'read'> | null = null,
+): string | InvalidValue {
   const faults: InvalidValue[] = []
   const result = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (match, inside: string, end) => {
     if (match === '$${') return '${'
     const value =
       end === ''
         ? new InvalidValue(`has a \${ without a closing } (write $\${ for a literal \${)`)
-        : lookUp(inside, env, isSecret)
+        : FILE.test(inside)
+          ? fromFile(inside.replace(FILE, ''), files)
+          : lookUp(inside, env, isSecret)
     if (!(value instanceof InvalidValue)) return value
     faults.push(value)
     return ''
@@ -50,9 +61,9 @@ export function escapeVariables(text: string): string {
   return text.replaceAll('${', () => '$${')
 }
 
-/** The names of the variables in a value before replacement. */
+/** The names of the variables in a value before replacement, and `file:PATH` for each file. */
 export function variablesIn(text: string): string[] {
-  const matches = text.matchAll(/\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)/g)
+  const matches = text.matchAll(/\$\$\{|\$\{(file:(?!-)[^}]*|[A-Za-z_][A-Za-z0-9_]*)/g)
   return [...new Set([...matches].flatMap(([, name]) => name ?? []))]
 }
 
@@ -69,12 +80,22 @@ export function setVariable(env: Environment, name: string): string | null {
   return value || null
 }
 
+function fromFile(path: string, files: Pick<ValueFiles, 'read'> | null): string | InvalidValue {
+  if (path === '' || path.includes('\0') || path.includes('${'))
+    return new InvalidValue('has a ${file:…} without a path: write ${file:PATH}, where PATH has no variable')
+  if (path.includes(':-'))
+    return new InvalidValue(
+      `has a default after the file ${quote(path)}: a file has none, remove it from :- on`,
+    )
+  return files?.read(path) ?? new Undetermined(`names the file ${quote(path)}, which is not read here`)
+}
+
 function lookUp(inside: string, env: NodeJS.ProcessEnv, isSecret: boolean): string | InvalidValue {
   const separator = inside.indexOf(':-')
   const name = separator < 0 ? inside : inside.slice(0, separator)
   if (!NAME.test(name))
     return new InvalidValue(
-      `has a \${…} that is neither \${NAME} nor \${NAME:-default} (write $\${ for a literal \${)`,
+      `has a \${…} that is neither \${NAME} nor \${NAME:-default} nor \${file:PATH} (write $\${ for a literal \${)`,
     )
   if (inside.includes('${'))
     return new InvalidValue(

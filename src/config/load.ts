@@ -26,6 +26,7 @@ import type { FileSchema } from './schema.ts'
 import type { Section } from './section.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { routesFile } from './table-settings.ts'
+import { ValueFiles } from './value-files.ts'
 import { isCurrent, joinSignatures, listFiles, SETTLE, signatureOf } from './watch.ts'
 
 /** The maximum number of readings of files that change while they are read. */
@@ -69,12 +70,13 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
   const comments: AcceptedWarnings[] = []
   const accepts = (warning: Acceptable) => comments.some((each) => each.accepts(warning))
   const variables = { ...envFile.variables, ...env }
+  const valueFiles = env === null ? null : new ValueFiles(folder)
   const open = async (each: string, schema: FileSchema) => {
     const isMain = schema === gatewayFile.schema
     const source = await readSource(each, undefined, isMain ? NO_CONFIGURATION : undefined)
     if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, !isMain))
     const isNeeded = env === null && isMain ? decidesRequests : null
-    return openDocument(display(each), source, schema, variables, folder, isNeeded)
+    return openDocument(display(each), source, schema, variables, folder, isNeeded, valueFiles)
   }
   const before = await signatureOf([path])
   const main = await open(path, gatewayFile.schema)
@@ -86,7 +88,7 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
     ? await findRouteTables(main.root.section('shadow'), folder)
     : null
   const paths = [...active.paths, ...(candidate?.paths ?? [])]
-  const signature = [envFile.signature, before, beforePem, await signatureOf(paths)].reduce(joinSignatures)
+  const beforeTables = await signatureOf(paths)
   const { upstreams, api, tenants, limits } = settings
   const context = {
     upstreams: new Set(upstreams.keys()),
@@ -131,10 +133,13 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
     place: beginning(),
     message,
   }))
+  const ofValues = valueFiles?.signature ?? ''
+  const signature = [envFile.signature, before, beforePem, beforeTables, ofValues].reduce(joinSignatures)
   const files = Object.freeze([
     path,
     envFile.path,
     ...pemFiles,
+    ...(valueFiles?.paths ?? []),
     ...active.patterns,
     ...(candidate?.patterns ?? []),
   ])

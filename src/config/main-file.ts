@@ -27,7 +27,7 @@ const prefix: ValueParser<string> = (text) => {
 
 export const gatewayFile = file(
   'Seatgate configuration',
-  'Values may contain ${NAME} or ${NAME:-default}. They are replaced from the environment or, for variables that are not set there, from the .env file next to this file.',
+  'Values may contain ${NAME} or ${NAME:-default}. They are replaced from the environment or, for variables that are not set there, from the .env file next to this file. ${file:PATH} is replaced by the content of a file.',
   {
     listen,
     ops,

@@ -12,6 +12,7 @@ import type { Data, Document, Value } from './positioned-document.ts'
 import type { Source } from './read-file.ts'
 import type { FileSchema } from './schema.ts'
 import { Section } from './section.ts'
+import type { ValueFiles } from './value-files.ts'
 import { type IsNeeded, parse } from './yaml-parser.ts'
 import { pointerParts } from '../../seats-admin/model/refusal.ts'
 
@@ -34,8 +35,9 @@ export function openDocument(
   env: NodeJS.ProcessEnv,
   folder = '',
   isNeeded: IsNeeded | null = null,
+  files: ValueFiles | null = null,
 ) {
-  const document = parse(file, source, schema, env, isNeeded)
+  const document = parse(file, source, schema, env, isNeeded, files)
   if (document.root !== null) validate(document, document.root, schema)
   return {
     document,

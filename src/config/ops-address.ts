@@ -9,6 +9,7 @@ import { readEnvFile } from './env-file.ts'
 import { ConfigError, displayPath } from './faults.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'
 import { Section } from './section.ts'
+import { ValueFiles } from './value-files.ts'
 import { parse } from './yaml-parser.ts'
 
 /**
@@ -21,7 +22,15 @@ export async function readOpsAddress(file: string, env: NodeJS.ProcessEnv) {
   const path = resolve(file)
   const { variables } = await readEnvFile(dirname(path), displayPath)
   const source = await readSource(path, undefined, NO_CONFIGURATION)
-  const document = parse(displayPath(path), source, gatewayFile.schema, { ...variables, ...env }, isOps)
+  const files = new ValueFiles(dirname(path))
+  const document = parse(
+    displayPath(path),
+    source,
+    gatewayFile.schema,
+    { ...variables, ...env },
+    isOps,
+    files,
+  )
   if (!('text' in source)) throw new ConfigError(document.faults)
   const root = new Section(document, document.root ?? {}, dirname(path))
   return { ops: gatewayFile.fields.ops.read(root, 'ops'), faults: document.faults }

@@ -1,5 +1,6 @@
 /** Expands file patterns, and detects changes of the configuration's files. */
 
+import type { BigIntStats } from 'node:fs'
 import { glob, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
@@ -30,7 +31,11 @@ export async function signatureOf(paths: readonly string[]): Promise<string> {
 }
 
 async function lineOf(path: string): Promise<string> {
-  const state = await stat(path, { bigint: true }).catch(() => null)
+  return signatureLine(path, await stat(path, { bigint: true }).catch(() => null))
+}
+
+/** The line of a file in a signature. @param state null: there is no such file */
+export function signatureLine(path: string, state: BigIntStats | null): string {
   // The name may contain a tab or a line break.
   const name = JSON.stringify(path)
   if (state === null) return `${name}\tgone`

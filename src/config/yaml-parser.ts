@@ -25,6 +25,7 @@ import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
 import { type Data, Document, type Spot, type Spots, type Value } from './positioned-document.ts'
 import type { Source } from './read-file.ts'
 import { type FileSchema, schemaAt } from './schema.ts'
+import type { ValueFiles } from './value-files.ts'
 
 /**
  * Whether a value is needed even if its variables are not set.
@@ -37,6 +38,7 @@ export type IsNeeded = (path: readonly string[]) => boolean
  * @param file the path that messages show
  * @param isNeeded null: each value is needed. Otherwise values with variables and values that name files are
  *   left out without a fault, because the machine may be another than the gateway's
+ * @param files null: the files that values name are not read
  */
 export function parse(
   file: string,
@@ -44,6 +46,7 @@ export function parse(
   schema: FileSchema,
   env: NodeJS.ProcessEnv,
   isNeeded: IsNeeded | null = null,
+  files: ValueFiles | null = null,
 ): Document {
   const lineCounter = new LineCounter()
   const document = new Document(file, lineCounter, isNeeded !== null)
@@ -68,7 +71,8 @@ export function parse(
   if (syntax !== null) document.fault(syntax.at, syntax.message)
   else if (yaml.directives?.yaml.version !== '1.2')
     document.fault(0, 'only YAML 1.2 is supported: remove the %YAML line')
-  else if (isMap(contents)) document.root = new Composer(document, schema, env, isNeeded).compose(contents)
+  else if (isMap(contents))
+    document.root = new Composer(document, schema, { env, files }, isNeeded).compose(contents)
   else if (contents === null || (isScalar(contents) && contents.value === null))
     document.fault(0, `the file is empty: it must have ${schema.required.map(quote).join(' and ')}`)
   else document.fault(contents.range?.[0] ?? 0, 'the file must be a map: lines of "key: value"')
@@ -89,10 +93,16 @@ const CORE_TAGS = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 )
 
+/** What replaces `${…}` in values. */
+interface ValueSources {
+  readonly env: NodeJS.ProcessEnv
+  readonly files: ValueFiles | null
+}
+
 class Composer {
   readonly #document: Document
   readonly #schema: FileSchema
-  readonly #env: NodeJS.ProcessEnv
+  readonly #sources: ValueSources
   readonly #isNeeded: IsNeeded | null
   /** The keys of the current value, from the root. */
   readonly #path: string[] = []
@@ -103,10 +113,10 @@ class Composer {
   /** The number of values that are left out. */
   #undetermined = 0
 
-  constructor(document: Document, schema: FileSchema, env: NodeJS.ProcessEnv, isNeeded: IsNeeded | null) {
+  constructor(document: Document, schema: FileSchema, sources: ValueSources, isNeeded: IsNeeded | null) {
     this.#document = document
     this.#schema = schema
-    this.#env = env
+    this.#sources = sources
     this.#isNeeded = isNeeded
   }
 
@@ -195,7 +205,8 @@ class Composer {
     if (typeof value === 'number' || typeof value === 'boolean') return value
     if (typeof value !== 'string') return null
     const isSecret = value.includes('${') && schemaAt(this.#schema, this.#path).writeOnly === true
-    const replaced = substitute(value, this.#env, isSecret)
+    const { env, files } = this.#sources
+    const replaced = substitute(value, env, isSecret, files)
     if (!(replaced instanceof InvalidValue)) return replaced
     if (!(replaced instanceof Undetermined) || this.#isNeeded === null || this.#isNeeded(this.#path))
       return this.#invalid(offset, `the value ${replaced.message}`)
