@@ -56,8 +56,8 @@ export interface RevocationNotice {
   /** With `count`: the ids of the API keys that a revocation would revoke. */
   readonly keys?: readonly string[]
   /**
-   * Each session that has ended has a change of its own in the commit. Left out: others may have ended too, and
-   * no session of the tenant in memory counts.
+   * Each session and API key that has ended has a change of its own in the commit. Left out: others may have
+   * ended too, and no session and no API key of the tenant in memory counts.
    */
   readonly listed?: true
 }
@@ -73,6 +73,11 @@ export function noticeOf(key: string): RevocationNotice | null {
   } catch {
     return null
   }
+}
+
+/** Whether everything that the notice ends has a change of its own; `null`: a notice of an unknown form. */
+export function isListed(notice: RevocationNotice | null): boolean {
+  return notice !== null && (notice.listed === true || notice.count === true)
 }
 
 export const OPEN_KINDS = ['websockets', 'streams', 'requests'] as const

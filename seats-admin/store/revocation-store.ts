@@ -30,7 +30,7 @@ export interface RevocationCount extends Pick<Revocation, 'ended' | 'keptKey'> {
   readonly committed: Committed
 }
 
-/** Sessions of one revocation that have a change each, and API keys that a count names. */
+/** The sessions, and the API keys, of one revocation that have a change each, and the keys that a count names. */
 export const MAX_NAMED = 1000
 
 /**

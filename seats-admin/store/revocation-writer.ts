@@ -43,8 +43,8 @@ import type { Effect, Transaction } from './transaction.ts'
 import type { Writer } from './writer.ts'
 
 /** Rows that end at once: about 5 ms of work, and 250 KB of entries. Keys have the names of their Seats. */
-const SESSIONS = { limit: 250, named: MAX_NAMED }
-const KEYS = { limit: 50, named: Infinity }
+const SESSIONS = 250
+const KEYS = 50
 /** A time after each creation. */
 const ANY_TIME = Number.MAX_SAFE_INTEGER
 /** Before all sessions and API keys. */
@@ -206,11 +206,10 @@ class Revoking {
     const sessions = await this.#endSessions(concern, at, born)
     const keys = await this.#revokeKeys(concern, at, born)
     const ended = { sessions: sessions.count, apiKeys: keys.count }
-    const isListed = sessions.count <= MAX_NAMED
+    const isListed = Math.max(sessions.count, keys.count) <= MAX_NAMED
     const changes = [
       noticeChange(tenant, { at, subject, ...(isListed ? { listed: true } : {}) }),
-      ...(isListed ? sessions.changes : []),
-      ...keys.changes,
+      ...(isListed ? [...sessions.changes, ...keys.changes] : []),
       ...(block?.changes ?? []),
     ]
     const seq = this.#transaction.seq + before + changes.length
@@ -260,13 +259,12 @@ class Revoking {
    * Ends all rows of a query, so that memory has few of them.
    *
    * @param limit the number of rows that end at once
-   * @param named the number of changes from which more are not collected
    * @param end records the ends of some rows
    */
   async #endAll(
     query: string,
     values: Values,
-    { limit, named }: { readonly limit: number; readonly named: number },
+    limit: number,
     end: (rows: readonly Row[]) => Effect,
   ): Promise<Ends> {
     const { tenant } = this.#writer
@@ -276,7 +274,7 @@ class Revoking {
       const rows = await this.#transaction.all(query, { ...values, ...last, tenant, limit })
       const effect = end(rows)
       count += rows.length
-      if (changes.length <= named) changes.push(...effect.changes)
+      if (changes.length <= MAX_NAMED) changes.push(...effect.changes)
       if (rows.length < limit) return { count, changes, last: rows.length === 0 ? NO_EFFECT : effect }
       if (count === limit) await this.#transaction.bePatient()
       await this.#transaction.flush(effect.parts, effect.values)

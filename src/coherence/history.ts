@@ -7,13 +7,18 @@
  */
 
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
+import { isListed, noticeOf } from '../../seats-admin/model/revocation.ts'
 import type { ChangeListener } from './feed-reading.ts'
 
 const MAX_CHANGES = 10_000
 
-/** A tenant id and a kind contain no NUL. */
+/** A tenant id and a kind contain no NUL. Revocations that list no API keys have one key together. */
 function keyOf({ tenant, kind, key }: Pick<NumberedChange, 'tenant' | 'kind' | 'key'>): string {
-  return `${tenant}\0${kind}\0${key}`
+  return kind === 'revocation' && !isListed(noticeOf(key)) ? unlisted(tenant) : `${tenant}\0${kind}\0${key}`
+}
+
+function unlisted(tenant: string): string {
+  return `${tenant}\0revocation\0`
 }
 
 export class History implements ChangeListener {
@@ -59,7 +64,12 @@ export class History implements ChangeListener {
     const { seq } = position
     if (this.#head === null || seq > this.#head.seq || seq < this.#floor || seq < this.#minSeq) return false
     const mark = seq === this.#head.seq ? this.#head.mark : this.#changes.get(seq)?.mark
-    return mark === position.mark && (this.#newest.get(keyOf(change)) ?? 0) <= seq
+    if (mark !== position.mark || this.#isNewer(keyOf(change), seq)) return false
+    return change.kind !== 'api-key' || !this.#isNewer(unlisted(change.tenant), seq)
+  }
+
+  #isNewer(key: string, seq: number): boolean {
+    return (this.#newest.get(key) ?? 0) > seq
   }
 
   /** Keeps what was announced, unless it belongs to a history that is gone. */

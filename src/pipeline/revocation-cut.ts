@@ -3,7 +3,7 @@
  * and requests.
  */
 
-import { noticeOf } from '../../seats-admin/model/revocation.ts'
+import { isListed, noticeOf } from '../../seats-admin/model/revocation.ts'
 import { issuerOf } from '../model/issuer-user.ts'
 import type { Principal } from '../model/principal.ts'
 
@@ -33,8 +33,10 @@ export interface RevokedCommit {
   readonly everyone: number | null
   /** The ids of sessions that it has ended, or some of them. */
   readonly sessions: ReadonlySet<string>
-  /** The ids of the API keys that it has revoked, or would revoke. */
+  /** The ids of the API keys that it has revoked, or would revoke, or some of them. */
   readonly keys: ReadonlySet<string>
+  /** Whether it lists each session and API key that it has ended. */
+  readonly isListed: boolean
   /** The users that it has also blocked. */
   readonly blocked: ReadonlySet<string>
 }
@@ -75,6 +77,7 @@ export function revokedCommit(changes: readonly Change[]): RevokedCommit | null 
     everyone,
     sessions,
     keys,
+    isListed: notices.every(isListed),
     blocked,
   }
 }
@@ -108,12 +111,12 @@ export function concernOf(principal: Principal | null, commit: RevokedCommit): C
 /** The newest T of the caller, of its issuer and of its tenant; null: the commit concerns none of them. */
 function cutoffOf(
   { method, user, owner }: Principal,
-  { users, issuers, everyone, keys }: RevokedCommit,
+  { users, issuers, everyone, keys, isListed: areListed }: RevokedCommit,
 ): number | null {
   const ofUser = owner === null ? undefined : users.get(owner)
   const ofIssuer = method === 'issuer' ? issuers.get(issuerOf(user)) : undefined
   // The revocation of a tenant leaves API keys alone, unless it says otherwise.
-  let cutoff = method === 'api-key' && keys.size === 0 ? null : everyone
+  let cutoff = method === 'api-key' && keys.size === 0 && areListed ? null : everyone
   if (ofUser !== undefined) cutoff = later(cutoff, ofUser)
   if (ofIssuer !== undefined) cutoff = later(cutoff, ofIssuer)
   return cutoff

@@ -45,6 +45,29 @@ t.test('keys of other kinds and tenants are different keys', async (t) => {
   t.equal(history.isCurrent(position(2), { ...of('a'), kind: 'seat-name', tenant: 'other' }), true)
 })
 
+t.test('a revocation that lists no API keys: no earlier value of a key of the tenant counts', async (t) => {
+  const key = { tenant: 'acme', kind: 'api-key' as const, key: 'k1' }
+  const notice = (more: object) => JSON.stringify({ at: 1, subject: { user: 'u' }, ...more })
+  const history = historyOf('a', 'x')
+  history.applyAnnouncement([
+    change(notice({ listed: true }), 3, 'revocation'),
+    change(notice({ count: true }), 4, 'revocation'),
+  ])
+  t.equal(history.isCurrent(position(2), key), true, 'each key has a change of its own')
+  history.applyAnnouncement([change(notice({}), 5, 'revocation')])
+  t.equal(history.isCurrent(position(2), key), false)
+  t.equal(history.isCurrent(position(2), { ...key, tenant: 'globex' }), true)
+  t.equal(history.isCurrent(position(2), of('a')), true, 'Seats are not revoked')
+  const changes = [
+    change(notice({ listed: true }), 3, 'revocation'),
+    change(notice({ count: true }), 4, 'revocation'),
+    change(notice({}), 5, 'revocation'),
+  ]
+  history.applyReading(changes, position(5))
+  t.equal(history.isCurrent(position(4), key), false)
+  t.equal(history.isCurrent(position(5), key), true, 'read after it')
+})
+
 t.test('an announcement counts as a reading does, also when late or duplicated', async (t) => {
   const history = historyOf('a', 'b')
   history.applyAnnouncement([change('a', 5)])

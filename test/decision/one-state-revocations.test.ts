@@ -1,6 +1,7 @@
 /** A revocation arrives while a decision waits for the store: the decision is by one state, and no other waits longer. */
 
 import t from 'tap'
+import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
 import type { RevocationNotice } from '../../seats-admin/model/revocation.ts'
 import type { SessionRecord } from '../../seats-admin/model/session-record.ts'
 import type { Refusal } from '../../src/model/errors.ts'
@@ -171,3 +172,23 @@ t.test(
     }
   },
 )
+
+t.test('a revocation of so many API keys that they have no changes: a key is read again', async (t) => {
+  const stored: StoredApiKey = {
+    ...{ id: 'K', tenant: 'acme', hash: new Uint8Array(32), seatIds: ['B'] },
+    ...{ expiresAt: null, revokedAt: null, owner: 'alice' },
+  }
+  for (const [subject, tenant, isRead] of [
+    [{ user: 'alice' }, 'acme', true],
+    [{ tenant: true }, 'acme', true],
+    [{ user: 'alice' }, 'globex', false],
+  ] as const) {
+    const store = setUp()
+    store.keys.set('K', stored)
+    await store.memory.apiKeyById('acme', 'K')
+    store.asked.length = 0
+    store.write(() => store.keys.set('K', { ...stored, revokedAt: 5 }), notice({ subject }, tenant))
+    const key = await store.memory.apiKeyById('acme', 'K')
+    t.same([key?.revokedAt, store.asked], isRead ? [5, ['key K']] : [null, []], JSON.stringify(subject))
+  }
+})

@@ -124,12 +124,18 @@ t.test('a tenant', async (t) => {
     'user whose sub begins with the issuer': 'ended',
   }
   const s3 = { kind: 'session', key: 's3' }
-  t.same(concerned({ tenant: true }, [s1, s3]), {
+  const keysPerhaps = { 'other key of the owner': 'perhaps', 'key without an owner': 'perhaps' }
+  t.same(concerned({ tenant: true }, [s1, s3], { listed: true }), {
     ...tokens,
     ...SESSION,
     'cookie of a later session': 'perhaps',
     'cookie of another user': 'ended',
   })
+  t.match(
+    concerned({ tenant: true }, []),
+    { ...tokens, 'owned key that was revoked': 'perhaps', ...keysPerhaps },
+    'more sessions or API keys than a commit lists',
+  )
   t.same(concerned({ tenant: true }, [k1]), {
     ...tokens,
     'token of a session that ended': 'perhaps',
@@ -137,8 +143,7 @@ t.test('a tenant', async (t) => {
     'cookie of a later session': 'perhaps',
     'cookie of another user': 'perhaps',
     ...KEY,
-    'other key of the owner': 'perhaps',
-    'key without an owner': 'perhaps',
+    ...keysPerhaps,
   })
 })
 

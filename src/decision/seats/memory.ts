@@ -305,7 +305,7 @@ export class SeatMemory implements RestrictionLookup {
   #forgetVoided(tenant: string, notice: RevocationNotice | null, seq: number): void {
     if (notice === null) return this.#forgetUnknown(seq)
     const { subject, count = false, listed = false } = notice
-    // An API key and a session have a change of their own.
+    // One API key and one session have a change of their own.
     if (count || 'api_key' in subject || 'session' in subject) return this.received.unchanged(seq)
     if ('user' in subject) {
       this.#restrictions.invalidate(tenant, subject.user, seq)
@@ -317,6 +317,8 @@ export class SeatMemory implements RestrictionLookup {
     if (listed || 'issuer' in subject) return
     this.#sessions.invalidateTenant(tenant, seq)
     this.received.changedWide('session', tenant, seq)
+    this.#keys.invalidateTenant(tenant, seq)
+    this.received.changedWide('api-key', tenant, seq)
   }
 
   /** A newer program wrote a change that is unknown here: it may concern anything. */

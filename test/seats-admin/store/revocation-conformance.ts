@@ -299,6 +299,20 @@ export const revocationConformance = suite((test) => {
     t.equal(entries.length, 2 * MAX_NAMED + 1, 'an entry for each')
   })
 
+  test('more API keys than changes: the notice stands for them', async (t, store) => {
+    for (let at = 0; at < MAX_NAMED; at++) await owned(store, 'eve')
+    await store.sessions.create(browserSession({ user: 'eve' }))
+    await owned(store, 'eve')
+    const made = await revoke(store, { user: 'eve' })
+    t.same(made.value.ended, { sessions: 1, apiKeys: MAX_NAMED + 1 })
+    t.same(
+      made.changes.map(({ kind, key }) => [kind, JSON.parse(key)]),
+      [['revocation', { at: made.value.at, subject: { user: 'eve' } }]],
+    )
+    const entries = (await soundChain(t, store)).filter(({ action }) => action === 'api_key.revoke')
+    t.equal(entries.length, MAX_NAMED + 1, 'an entry for each')
+  })
+
   test('more API keys than end at once', async (t, store) => {
     const ids: string[] = []
     for (let at = 0; at < 120; at++) ids.push((await owned(store, 'eve')).id)
