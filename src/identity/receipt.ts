@@ -95,6 +95,11 @@ export async function verifyReceipt(text: string, keySet: string): Promise<Verif
   return { fault: 'its signature is not of the key that it names' }
 }
 
+/** @param text JSON, or any other text */
+export function isKeySet(text: string): boolean {
+  return keysOf(text) !== null
+}
+
 const notCompact: ReceiptFault = { fault: 'it is no JWS in compact form' }
 
 interface ReceiptKey {

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { request } from 'undici'
+import { isKeySet } from '../../identity/receipt.ts'
 import { CommandFailed, messageOf } from '../command.ts'
 
 /** The time limit of the answer in ms. */
@@ -9,10 +10,11 @@ const TIMEOUT = 30_000
 /** Characters of a key set. */
 const MOST = 1024 * 1024
 
-/** @param place a URL, or the path of a file. @throws CommandFailed if it cannot be read */
+/** @param place a URL, or the path of a file. @throws CommandFailed if it cannot be read as one */
 export async function keySetAt(place: string): Promise<string> {
   const text = await (/^https?:\/\//i.test(place) ? fetched(place) : readText(place))
   if (text.length > MOST) throw new CommandFailed(`the key set at ${place} has more than ${MOST} characters`)
+  if (!isKeySet(text)) throw new CommandFailed(`${place} has no JSON Web Key Set`)
   return text
 }
 

@@ -118,7 +118,8 @@ t.test('what does not hold, and what cannot be read', async (t) => {
       t.match(await seatgateHere(folder, ['receipt', 'show', file]), { code: 1, out: '', err: fault }, file)
   }
   t.match(await verify('a.receipt', 'other.json'), { code: 3, out: /none of the keys has its kid/ })
-  t.match(await verify('a.receipt', 'no-keys.json'), { code: 3, out: /the keys are no JSON Web Key Set/ })
+  for (const keys of ['no-keys.json', 'empty', 'binary', 'a.receipt'])
+    t.match(await verify('a.receipt', keys), { code: 1, out: '', err: /has no JSON Web Key Set/ }, keys)
   t.match(await verify('missing'), { code: 1, out: '', err: /missing cannot be read: ENOENT/ })
   t.match(await verify('.'), { code: 1, out: '', err: /cannot be read: EISDIR/ })
   t.match(await verify('a.receipt', 'missing'), { code: 1, out: '', err: /missing cannot be read/ })
