@@ -13,6 +13,8 @@ export const AUDIT_ACTIONS = [
   'block.delete',
   'session.end',
   'revocation.create',
+  'grant.create',
+  'grant.delete',
   'bootstrap',
 ] as const
 
@@ -23,7 +25,7 @@ export const ACTOR_KINDS = ['user', 'api-key', 'command', 'provider'] as const
 
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
-export const TARGET_KINDS = ['seat', 'api-key', 'block', 'session', 'revocation'] as const
+export const TARGET_KINDS = ['seat', 'api-key', 'block', 'session', 'revocation', 'grant'] as const
 
 export interface AuditActor {
   readonly kind: ActorKind

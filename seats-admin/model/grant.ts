@@ -19,8 +19,25 @@ export interface SeatGrant {
   readonly createdAt: number
 }
 
-/** The part of a grant that decisions need. */
+/** A grant with the current name of its Seat. */
+export interface ListedGrant extends SeatGrant {
+  readonly seatName: string
+}
+
+/**
+ * The part of a grant that decisions need. `from` is 0 if the grant began with its creation: a clock that is
+ * behind must not delay it.
+ */
 export type GrantTerm = Pick<SeatGrant, 'id' | 'seat' | 'from' | 'until'>
+
+/** A grant in force, as lists of users have it. */
+export interface HeldGrant {
+  readonly id: string
+  /** The current name of the Seat. */
+  readonly seat: string
+  /** The end in ms since the epoch. */
+  readonly until: number
+}
 
 /** @param now ms since the epoch */
 export function isGrantInForce({ from, until }: Pick<SeatGrant, 'from' | 'until'>, now: number): boolean {
@@ -50,5 +67,5 @@ export interface UserGrantsReading {
   readonly grants: readonly GrantTerm[]
 }
 
-/** The most grants of one user that have not ended: a decision may look up the Seat of each. */
+/** The most grants of one user in a reading: a decision may look up the Seat of each. */
 export const MAX_GRANTS_OF_USER = 100

@@ -11,6 +11,7 @@ export type AdminCode =
   | 'user_not_found'
   | 'session_not_found'
   | 'revocation_not_found'
+  | 'grant_not_found'
   | 'seat_name_taken'
   | 'grant_exceeds_own'
   | 'permission_denied'
@@ -67,6 +68,7 @@ export const revocationNotFound: AdminRefusal = {
   refused: 'revocation_not_found',
   detail: 'The revocation does not exist.',
 }
+export const grantNotFound: AdminRefusal = { refused: 'grant_not_found', detail: 'The grant does not exist.' }
 export const seatNameTaken: AdminRefusal = {
   refused: 'seat_name_taken',
   detail: 'Another Seat of the tenant has this name.',

@@ -1,4 +1,6 @@
-/** Users as the store knows them from their sign-ins. */
+/** Users as the store knows them from their sign-ins, and from grants. */
+
+import type { HeldGrant } from './grant.ts'
 
 /** The identity of a user who signs in. Times in ms since the epoch. */
 export interface SignedInIdentity {
@@ -16,10 +18,12 @@ export interface User {
   /** The email address of the latest sign-in; null: the provider gave none. */
   readonly email: string | null
   readonly name: string | null
-  /** The latest sign-in or refresh in ms since the epoch; null if it was before this was recorded. */
+  /** The latest sign-in or refresh in ms since the epoch; null if it was before this was recorded, or never. */
   readonly lastSignIn: number | null
   /** The current names of the Seats of that sign-in, in order of the names. */
   readonly seats: readonly string[]
+  /** The grants in force, in order of the names of their Seats. Left out: there are none. */
+  readonly grants?: readonly HeldGrant[]
   /** The provider left out the groups at that sign-in. Left out: it did not. */
   readonly areGroupsLeftOut?: boolean
 }

@@ -1,6 +1,6 @@
 /** Reads of administration. */
 
-import { type AdminRefusal, apiKeyNotFound, seatNotFound } from '../model/refusal.ts'
+import { type AdminRefusal, apiKeyNotFound, isRefusal, seatNotFound } from '../model/refusal.ts'
 import { maySee, type Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { User } from '../model/user.ts'
@@ -24,18 +24,21 @@ import {
   type Row,
   SEAT_COLUMNS,
   storedSeat,
-  user,
-  userColumns,
+  text,
 } from './rows.ts'
+import { grantQueries, listedGrant } from './seat-grant-queries.ts'
+import { seatNamed } from './seat-grant-writer.ts'
 import { listedSession, sessionLists } from './session-queries.ts'
 import type { Values } from './statements.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from './store.ts'
+import { user, userColumns } from './user-rows.ts'
 
 export function adminReader({ lists, dialect }: Database) {
   const queries = {
     ...adminQueries(dialect),
     ...blockQueries(dialect),
+    grants: grantQueries(dialect),
     ...sessionLists,
     user: userQuery(dialect),
   }
@@ -91,6 +94,22 @@ export function adminReader({ lists, dialect }: Database) {
 
     async listBlocks(tenant, page) {
       return pageOf(await lists.all(queries.listBlocks, pageValues(tenant, page)), page.limit, storedBlock)
+    },
+
+    async listGrants(tenant, { user: sub, seat, endingBefore, scope, ...page }) {
+      const row = seat === null ? undefined : await seatNamed(dialect, lists, { tenant, scope }, seat)
+      if (isRefusal(row)) return row
+      if (row === null) return { data: [], hasMore: false }
+      const { list, listOfUser, listOfSeat, listOfBoth } = queries.grants
+      const [ofUser, any] = row === undefined ? [listOfUser, list] : [listOfBoth, listOfSeat]
+      const values = {
+        ...pageValues(tenant, page),
+        ...visibilityOf(scope),
+        ending_before: endingBefore ?? Number.MAX_SAFE_INTEGER,
+        ...(sub === null ? {} : { sub_digest: subDigest(sub) }),
+        ...(row === undefined ? {} : { seat_id: text(row, 'id') }),
+      }
+      return pageOf(await lists.all(sub === null ? any : ofUser, values), page.limit, listedGrant)
     },
   } satisfies Partial<AdminStore>
 }
@@ -157,11 +176,11 @@ function userQuery(dialect: Dialect): string {
   return `SELECT ${userColumns(dialect, `AND ${seatIsVisible(dialect)}`)} FROM users u WHERE u.tenant = :tenant AND u.sub = :sub`
 }
 
-/** Outside the admin space a user is visible through a visible Seat. */
+/** Outside the admin space a user is visible through a visible Seat, of the latest sign-in or of a grant. */
 function visibleUser(row: Row | undefined, scope: Scope): User | null {
   if (row === undefined) return null
   const shown = user(row)
-  return scope.admin || shown.seats.length > 0 ? shown : null
+  return scope.admin || shown.seats.length > 0 || shown.grants !== undefined ? shown : null
 }
 
 function visibleSeat(row: Row | undefined, scope: Scope): StoredSeat | AdminRefusal {

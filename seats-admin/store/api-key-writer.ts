@@ -39,17 +39,26 @@ export function apiKeyInsertion({ tenant, by, now }: Writer, made: NewApiKey, se
   }
 }
 
+/** What {@link mayGrant} needs of Seat `s`. Permissions may take a megabyte: their size is read first. */
+export function seatColumns({ spacesColumn }: Dialect): string {
+  return `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${spacesColumn}, '[]') AS spaces`
+}
+
+/** The query of {@link mayGrant} for the permissions of some Seats, by their ids. */
+export function seatPermissions({ texts }: Dialect): string {
+  return `SELECT permissions FROM seats WHERE tenant = :tenant AND id IN (${texts(':ids')})`
+}
+
 function apiKeyQueries(dialect: Dialect) {
-  const { texts, spacesColumn } = dialect
-  // Permissions may take a megabyte: their size is read first.
-  const seat = `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${spacesColumn}, '[]') AS spaces`
+  const { texts } = dialect
+  const seat = seatColumns(dialect)
   return {
     find: apiKeyById(dialect),
     seatsByName: `SELECT ${seat} FROM seats s
       WHERE s.tenant = :tenant AND s.name IN (${texts(':names')}) AND ${seatIsVisible(dialect)}`,
     seatsOf: `SELECT ${seat} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
       WHERE ks.tenant = :tenant AND ks.api_key_id = :id`,
-    permissions: `SELECT permissions FROM seats WHERE tenant = :tenant AND id IN (${texts(':ids')})`,
+    permissions: seatPermissions(dialect),
     // The rows are locked in order, so that two instances with the same keys do not wait for each other in a
     // circle.
     use: `WITH used AS (SELECT u.tenant, u.id, max(u.at) AS at
@@ -106,14 +115,16 @@ export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
 }
 
 /**
- * Permissions are read only if they matter, in batches, until the result is known.
+ * Whether the writer may give the Seats to a holder. Permissions are read only if they matter, in batches, until
+ * the result is known.
  *
- * @param statement the query of the permissions of some Seats, by their ids
+ * @param statement of {@link seatPermissions}
+ * @param seats rows with {@link seatColumns}
  */
-async function mayGrant(
+export async function mayGrant(
   statement: string,
   transaction: Transaction,
-  { tenant, scope }: Writer,
+  { tenant, scope }: Pick<Writer, 'tenant' | 'scope'>,
   seats: readonly Row[],
 ): Promise<boolean> {
   const granting = seats.map((row) => ({ spaces: JSON.parse(text(row, 'spaces')), permissions: [] }))

@@ -6,6 +6,7 @@
 import type { AuditAction, AuditTarget } from '../model/audit.ts'
 import type { ApiKey } from '../model/api-key.ts'
 import type { Block } from '../model/block.ts'
+import type { ListedGrant } from '../model/grant.ts'
 import type { JsonObject } from '../model/canonical-json.ts'
 import { type Revocation, subjectText } from '../model/revocation.ts'
 import type { StoredSeat } from '../model/seat.ts'
@@ -36,6 +37,7 @@ function eventsOf<T extends { readonly id: string }>(
 
 export const seatEvent = eventsOf<StoredSeat>('seat', ({ name }) => name, seatForm)
 export const apiKeyEvent = eventsOf<ApiKey>('api-key', ({ name }) => name, apiKeyForm)
+export const grantEvent = eventsOf<ListedGrant>('grant', ({ user }) => user, grantForm)
 export const blockEvent = eventsOf<Block>('block', ({ user }) => user, blockForm)
 
 /** With the API key that was created for the Seat. */
@@ -102,6 +104,21 @@ export function blockForm(block: Block) {
     ...(block.reason === null ? {} : { reason: replaceUnstorable(block.reason) }),
     created_by: replaceUnstorable(block.createdBy),
     created_at: timeText(block.createdAt),
+  }
+}
+
+/** As `GET` shows it. */
+export function grantForm(grant: ListedGrant) {
+  return {
+    id: grant.id,
+    user: replaceUnstorable(grant.user),
+    seat: replaceUnstorable(grant.seatName),
+    seat_id: grant.seat,
+    from: timeText(grant.from),
+    until: timeText(grant.until),
+    ...(grant.reason === null ? {} : { reason: replaceUnstorable(grant.reason) }),
+    created_by: replaceUnstorable(grant.createdBy),
+    created_at: timeText(grant.createdAt),
   }
 }
 

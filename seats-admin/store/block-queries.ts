@@ -10,7 +10,8 @@ import { type Dialect, integer, integerOrNull, type Row, text, textOrNull } from
 
 const BLOCK_COLUMNS = 'b.id, b.tenant, b.sub, b.origin, b.until, b.reason, b.created_by, b.created_at'
 
-function subText(user: string): string {
+/** As columns `sub` have it. */
+export function subText(user: string): string {
   return JSON.stringify(user)
 }
 

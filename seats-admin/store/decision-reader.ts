@@ -7,6 +7,7 @@ import type { ChangeReader } from '../model/change.ts'
 import { EVERY_PERMISSION, isPermission } from '../model/permission.ts'
 import type { AsOf, GrantReading, Named, SeatQuestion, SpacesReading } from '../model/readings.ts'
 import { isSpaceId } from '../model/space.ts'
+import { subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
 import { feedParameters, feedQuery, feedReading } from './feed.ts'
 import {
@@ -26,6 +27,7 @@ import {
   userRestrictionReading,
   userValues,
 } from './restriction-queries.ts'
+import { grantReads, grantsReading, userGrantsReading } from './seat-grant-queries.ts'
 import { RECORD_COLUMNS, sessionRecord } from './session-queries.ts'
 import type { SessionStore } from './session-store.ts'
 import type { Values } from './statements.ts'
@@ -39,6 +41,7 @@ export function decisionReader({
   const queries = {
     ...pointReads(dialect),
     ...restrictionReads(dialect),
+    ...grantReads(dialect),
     changes: feedQuery(),
   }
   return {
@@ -53,6 +56,9 @@ export function decisionReader({
     restrictions: (tenant) => read(queries.restrictions, { tenant }, restrictionsReading),
     userRestriction: (tenant, user) =>
       read(queries.userRestriction, userValues(tenant, user), userRestrictionReading(user)),
+    grants: (tenant) => read(queries.grants, { tenant }, grantsReading),
+    userGrants: (tenant, user) =>
+      read(queries.userGrants, { tenant, sub_digest: subDigest(user) }, userGrantsReading),
     readSession: (tenant, id) => read(queries.sessionById, byId(tenant, id), orNull(sessionRecord)),
     changesSince: async (position) =>
       feedReading(await reads.all(queries.changes, feedParameters(position)), position),

@@ -10,9 +10,10 @@ import type { Scope } from '../model/scope.ts'
 import { isSpaceId } from '../model/space.ts'
 import { listing, PAGE_TEXT, spacesOf } from './pages.ts'
 import { EVERY, quoted } from './decision-reader.ts'
-import { apiKeyColumns, type Dialect, integer, type Row, SEAT_COLUMNS, text, userColumns } from './rows.ts'
+import { apiKeyColumns, type Dialect, integer, type Row, SEAT_COLUMNS, text } from './rows.ts'
 import { isStorable, storableOrEmpty } from './storable-text.ts'
 import type { Grant, Listing, UserPage } from './store.ts'
+import { seatsOfUsers, userColumns } from './user-rows.ts'
 
 /**
  * Seats of a range: about 20 ms in PostgreSQL and 30 ms in SQLite with 20 permissions each; 10 MB from a cold
@@ -188,13 +189,14 @@ interface Holders {
   readonly id: string
   /** A condition on its rows. */
   readonly matching: string
-  /** The table of their Seats, and the condition that its row `l` is of `h.id`. */
-  readonly seats: string
-  readonly ofHolder: string
+  /** The tables of their Seats, each with the condition that its row `l` is of `h.id`. */
+  readonly seats: readonly (readonly [table: string, condition: string])[]
   /** A condition on Seat `s`. */
   readonly granting: string
   /** The columns of a page; `granting` has the ids of the Seats to name. */
   readonly columns: string
+  /** Those that may be large. */
+  readonly large: readonly string[]
 }
 
 function apiKeysGranting(dialect: Dialect, condition = ''): string {
@@ -202,12 +204,14 @@ function apiKeysGranting(dialect: Dialect, condition = ''): string {
     table: 'api_keys k',
     id: 'k.id',
     matching: `k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > :now) ${condition}`,
-    seats: 'api_key_seats',
-    ofHolder: 'l.tenant = :tenant AND l.api_key_id = h.id',
+    seats: [['api_key_seats', 'l.tenant = :tenant AND l.api_key_id = h.id']],
     granting: grants(dialect),
     columns: apiKeyColumns(dialect, 'AND ks.seat_id IN (SELECT id FROM granting)'),
+    large: ['seats'],
   })
 }
+
+const LARGE_OF_USERS = ['seats', 'grants']
 
 /** @param granting a condition on Seat `s` */
 function usersWith(dialect: Dialect, granting: string): string {
@@ -215,24 +219,28 @@ function usersWith(dialect: Dialect, granting: string): string {
     table: 'users u',
     id: 'u.sub',
     matching: matchesText(dialect),
-    seats: 'members',
-    ofHolder: `l.tenant = :tenant AND ${dialect.isMember('h.id')}`,
+    seats: seatsOfUsers(dialect).map(([table, condition]) => [
+      table,
+      `l.tenant = :tenant AND ${dialect.isMember('h.id')} AND ${condition}`,
+    ]),
     granting,
     columns: userColumns(dialect, 'AND l.seat_id IN (SELECT id FROM granting)'),
+    large: LARGE_OF_USERS,
   })
 }
 
 /** All users, also those without Seats. */
 function allUsers(dialect: Dialect): string {
   const listed = 'u.tenant = :tenant AND u.sub > :after'
-  return page(
-    `bound AS (SELECT u.sub AS id FROM users u WHERE ${listed} ORDER BY u.sub LIMIT 1 OFFSET ${HOLDERS - 1}),
+  return page({
+    range: `bound AS (SELECT u.sub AS id FROM users u WHERE ${listed} ORDER BY u.sub LIMIT 1 OFFSET ${HOLDERS - 1}),
     held AS MATERIALIZED (SELECT u.sub AS id FROM users u
       WHERE ${listed} AND u.sub <= ${RANGE_END} AND ${matchesText(dialect)} ORDER BY u.sub LIMIT :rows),`,
-    `FROM held h JOIN users u ON u.tenant = :tenant AND u.sub = h.id`,
-    userColumns(dialect),
-    '(SELECT id FROM bound)',
-  )
+    rows: `FROM held h JOIN users u ON u.tenant = :tenant AND u.sub = h.id`,
+    columns: userColumns(dialect),
+    large: LARGE_OF_USERS,
+    scanned: '(SELECT id FROM bound)',
+  })
 }
 
 /** Of an empty `:q` every text has a position. */
@@ -250,11 +258,17 @@ function holders(dialect: Dialect, of: Holders): string {
   const listed = `${alias}.tenant = :tenant AND ${id} > :after`
   const seat = (value: string) =>
     `(SELECT ${value} FROM seats s WHERE s.tenant = :tenant AND s.id = l.seat_id)`
-  return page(
-    `bound AS (SELECT ${id} AS id FROM ${table} WHERE ${listed} ORDER BY ${id} LIMIT 1 OFFSET ${HOLDERS - 1}),
-    links AS MATERIALIZED (SELECT h.id, l.seat_id, ${seat(SEAT_BYTES)} AS size FROM
-      (SELECT ${id} AS id FROM ${table} WHERE ${listed} AND ${id} <= ${RANGE_END} AND ${of.matching}
-        ORDER BY ${id} LIMIT ${HOLDERS}) h ${dialect.lookup(of.seats, of.ofHolder)} ORDER BY h.id LIMIT ${HELD_SEATS}),
+  // The first of all are among the first of each.
+  const first = (column: string) => `ORDER BY ${column} LIMIT ${HELD_SEATS}`
+  const links = of.seats.map(
+    (each) =>
+      `SELECT * FROM (SELECT h.id, l.seat_id, ${seat(SEAT_BYTES)} AS size FROM holders h ${dialect.lookup(...each)} ${first('h.id')}) f`,
+  )
+  return page({
+    range: `bound AS (SELECT ${id} AS id FROM ${table} WHERE ${listed} ORDER BY ${id} LIMIT 1 OFFSET ${HOLDERS - 1}),
+    holders AS MATERIALIZED (SELECT ${id} AS id FROM ${table}
+      WHERE ${listed} AND ${id} <= ${RANGE_END} AND ${of.matching} ORDER BY ${id} LIMIT ${HOLDERS}),
+    links AS MATERIALIZED (${links.join(' UNION ')} ${first('id')}),
     candidates AS (SELECT * FROM links WHERE (SELECT count(*) FROM links) < ${HELD_SEATS}
       OR id < (SELECT max(id) FROM links) OR id = (SELECT min(id) FROM links)),
     examined AS MATERIALIZED (SELECT c.id, c.seat_id FROM
@@ -265,19 +279,32 @@ function holders(dialect: Dialect, of: Holders): string {
     held AS MATERIALIZED (SELECT held.id FROM
       (SELECT DISTINCT e.id FROM examined e WHERE e.seat_id IN (SELECT id FROM granting)) held
       ORDER BY held.id LIMIT :rows),`,
-    `FROM held h JOIN ${table} ON ${alias}.tenant = :tenant AND ${id} = h.id`,
-    of.columns,
-    `CASE WHEN (SELECT count(*) FROM examined) < (SELECT count(*) FROM links)
+    rows: `FROM held h JOIN ${table} ON ${alias}.tenant = :tenant AND ${id} = h.id`,
+    columns: of.columns,
+    large: of.large,
+    scanned: `CASE WHEN (SELECT count(*) FROM examined) < (SELECT count(*) FROM links)
       THEN (SELECT max(id) FROM examined) ELSE (SELECT id FROM bound) END`,
-  )
+  })
+}
+
+interface HeldPage {
+  /** The beginning of a statement, which has `held`. */
+  readonly range: string
+  readonly rows: string
+  readonly columns: string
+  /** The columns that may be large. */
+  readonly large: readonly string[]
+  /** The end of the range. */
+  readonly scanned: string
 }
 
 /** A page of `held`, cut where its texts become too long. */
-function page(range: string, held: string, columns: string, scanned: string): string {
+function page({ range, rows, columns, large, scanned }: HeldPage): string {
+  const size = large.map((column) => `octet_length(${column})`).join(' + ')
   return `WITH ${range}
-    named AS MATERIALIZED (SELECT ${columns} ${held}),
+    named AS MATERIALIZED (SELECT ${columns} ${rows}),
     shown AS (SELECT id FROM
-      (SELECT id, sum(octet_length(seats)) OVER (ORDER BY id) - octet_length(seats) AS before FROM named) n
+      (SELECT id, sum(${size}) OVER (ORDER BY id) - (${size}) AS before FROM named) n
       WHERE n.before < ${PAGE_TEXT} ORDER BY id LIMIT :limit)
     SELECT ${scanned} AS scanned, (SELECT count(*) FROM held) AS held, n.*
     FROM (SELECT 1 AS one) o LEFT JOIN shown h ON 1 = 1 LEFT JOIN named n ON n.id = h.id ORDER BY h.id`

@@ -4,7 +4,6 @@ import type { ApiKey, StoredApiKey } from '../model/api-key.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
 import { ADMINISTRATING } from '../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
-import type { User } from '../model/user.ts'
 
 /** A row that matches the schema. PostgreSQL's bigint is converted to a number. */
 export type Row = Readonly<Record<string, unknown>>
@@ -98,17 +97,6 @@ export function apiKeyColumns({ list }: Dialect, which = ''): string {
    WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id ${which}) AS seats`
 }
 
-/**
- * The user's `sub` is the column `id`. Includes the names of the user's Seats as JSON.
- *
- * @param which a further condition on these Seats: `AND …` on `l` and `s`
- */
-export function userColumns({ list, isMember }: Dialect, which = ''): string {
-  return `u.sub AS id, u.email, u.name, u.last_sign_in, u.groups_left_out, (SELECT ${list('s.name', 's.name')}
-   FROM members l JOIN seats s ON s.tenant = l.tenant AND s.id = l.seat_id
-   WHERE l.tenant = u.tenant AND ${isMember('u.sub')} ${which}) AS seats`
-}
-
 export function storedSeat(row: Row): StoredSeat {
   return {
     id: text(row, 'id'),
@@ -141,17 +129,6 @@ export function apiKey(row: Row): ApiKey {
     revokedAt: integerOrNull(row, 'revoked_at'),
     owner: quotedOrNull(row, 'owner'),
     lastUsedAt: integerOrNull(row, 'last_used_at'),
-  }
-}
-
-export function user(row: Row): User {
-  return {
-    sub: text(row, 'id'),
-    email: textOrNull(row, 'email'),
-    name: textOrNull(row, 'name'),
-    lastSignIn: integerOrNull(row, 'last_sign_in'),
-    seats: JSON.parse(text(row, 'seats')),
-    ...(integer(row, 'groups_left_out') === 1 ? { areGroupsLeftOut: true } : {}),
   }
 }
 

@@ -11,9 +11,11 @@ interface SchemaDialect {
   readonly end: string
   readonly byKey: string
   position(text: string, part: string): string
+  /** The column of `members` that identifies the user, with its type. */
+  readonly member: string
 }
 
-export function sharedMigrations({ text, integer, bytes, end, byKey, position }: SchemaDialect) {
+export function sharedMigrations({ text, integer, bytes, end, byKey, position, member }: SchemaDialect) {
   return {
     /**
      * Browser sessions (with a cookie) and refresh families (with a handle). `sub`, `email` and `name` are
@@ -173,6 +175,32 @@ CREATE INDEX api_keys_of_owner ON api_keys (tenant, owner_digest, id) WHERE owne
      */
     leftOutGroups: `
 ALTER TABLE users ADD COLUMN groups_left_out ${integer} NOT NULL DEFAULT 0;
+`,
+
+    /**
+     * Grants with an end. `sub` is a JSON string; `sub_digest` its SHA-256. The column of `members` is null for a
+     * user who is not listed. Times are ms since the epoch.
+     */
+    grants: `
+CREATE TABLE grants (
+  tenant ${text} NOT NULL,
+  id ${text} NOT NULL,
+  sub ${text} NOT NULL,
+  sub_digest ${bytes} NOT NULL,
+  ${member},
+  seat_id ${text} NOT NULL,
+  from_at ${integer} NOT NULL,
+  until_at ${integer} NOT NULL,
+  reason ${text},
+  created_by ${text} NOT NULL,
+  created_at ${integer} NOT NULL,
+  PRIMARY KEY (tenant, id),
+  FOREIGN KEY (tenant, seat_id) REFERENCES seats (tenant, id) ON DELETE CASCADE
+)${end};
+CREATE INDEX grants_of_user ON grants (tenant, sub_digest, id);
+CREATE INDEX grants_of_seat ON grants (tenant, seat_id, id);
+CREATE INDEX grants_by_end ON grants (tenant, until_at);
+CREATE INDEX grants_of_member ON grants (tenant, ${member.split(' ')[0]});
 `,
 
     /** The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not used. */

@@ -11,6 +11,7 @@ import { decisionReader } from './decision-reader.ts'
 import { revocationReader } from './revocation-reader.ts'
 import { revocationWriter } from './revocation-writer.ts'
 import { integer } from './rows.ts'
+import { seatGrantWriter } from './seat-grant-writer.ts'
 import { seatWriter } from './seat-writer.ts'
 import { seatsFileReader } from './seats-file-reader.ts'
 import { seatsFileWriter } from './seats-file-writer.ts'
@@ -33,6 +34,7 @@ export function methodsOf(database: Database): StoreMethods {
     ...seatsFileWriter(database),
     ...apiKeyWriter(database),
     ...blockWriter(database),
+    ...seatGrantWriter(database),
     ...revocationReader(database),
     ...revocationWriter(database),
     ...signInWriter(database),

@@ -10,8 +10,9 @@
 import type { Block, BlockOrigin } from '../model/block.ts'
 import type { ApiKey, KeyUse } from '../model/api-key.ts'
 import type { ChangeReader, Committed } from '../model/change.ts'
+import type { ListedGrant } from '../model/grant.ts'
 import type { Registry } from '../model/registered-instance.ts'
-import type { AsOf, GrantReader, Named, RestrictionReader } from '../model/readings.ts'
+import type { AsOf, GrantReader, Named, RestrictionReader, SeatGrantReader } from '../model/readings.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { ListedSeat, SeatInput, StoredSeat, WantedSeats } from '../model/seat.ts'
@@ -35,7 +36,7 @@ export { type StoreFault, StoreUnavailable } from './unavailable.ts'
 export type { Actor, Writer, Written } from './writer.ts'
 
 /** The reads of the data plane, and the complete Seat of a name. */
-export interface SeatReader extends GrantReader, RestrictionReader {
+export interface SeatReader extends GrantReader, RestrictionReader, SeatGrantReader {
   seatByName(tenant: string, name: string): Promise<AsOf<Named<StoredSeat>>>
   seatById(tenant: string, id: string): Promise<AsOf<StoredSeat | null>>
 }
@@ -64,6 +65,16 @@ export interface UserPage extends Page {
 export interface ApiKeyPage extends Page {
   /** The owner of the keys; null: any, or none. */
   readonly owner?: string | null
+}
+
+/** A page of grants with an end, in order of creation. */
+export interface GrantPage extends Pick<Page, 'limit' | 'after' | 'scope'> {
+  /** The `sub` of the user; null: any. */
+  readonly user: string | null
+  /** The name or the id of the Seat; null: any. */
+  readonly seat: string | null
+  /** The page contains only grants that end before this time, in ms since the epoch; null: all. */
+  readonly endingBefore: number | null
 }
 
 /** The permission `*` is held through `*` only. An invalid permission or space is granted by nothing. */
@@ -173,6 +184,19 @@ export interface AdminStore {
   ): Promise<{ data: Block[]; hasMore: boolean }>
 
   /**
+   * Gives a user a Seat until a time. The Seat is one that the writer sees and could give to an API key. From then
+   * on {@link listUsers} has the user, who may never have signed in.
+   */
+  createGrant(writer: Writer, grant: GrantInput): Promise<Written<ListedGrant> | AdminRefusal>
+  /** A grant of a Seat that the writer sees, also one that has ended. */
+  deleteGrant(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
+  /** Without those that have ended by the time of the store. A refusal for a `seat` that may be two Seats. */
+  listGrants(
+    tenant: string,
+    page: GrantPage,
+  ): Promise<{ data: ListedGrant[]; hasMore: boolean } | AdminRefusal>
+
+  /**
    * Records a sign-in, or a refresh that looked the Seats up again: the user, and these Seats in place of
    * earlier ones, also for `member_count`. In one transaction. Seats that were deleted since are skipped, and
    * a late call changes neither email, name nor time. A user whose `sub` no sign-in accepts (`isStorableSub`)
@@ -212,6 +236,17 @@ export interface BlockInput {
   readonly reason: string | null
   /** `admin` if absent. */
   readonly origin?: BlockOrigin
+}
+
+export interface GrantInput {
+  readonly user: string
+  /** The name or the id of the Seat. */
+  readonly seat: string
+  /** ms since the epoch; null, or a time in the past: now. */
+  readonly from: number | null
+  /** ms since the epoch, in the future and after `from`. */
+  readonly until: number
+  readonly reason: string | null
 }
 
 export interface ApiKeyInput {

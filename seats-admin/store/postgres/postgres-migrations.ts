@@ -16,6 +16,7 @@ const shared = sharedMigrations({
   end: '',
   byKey: '',
   position: (text, part) => `strpos(${text}, ${part})`,
+  member: 'user_digest bytea',
 })
 
 /**
@@ -197,6 +198,7 @@ export const MIGRATIONS: readonly string[] = [
   revocations,
   shared.leftOutGroups,
   blockOrigins,
+  shared.grants,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

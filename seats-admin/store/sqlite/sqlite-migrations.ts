@@ -15,6 +15,7 @@ const shared = sharedMigrations({
   end: ' STRICT',
   byKey: ' STRICT, WITHOUT ROWID',
   position: (text, part) => `instr(${text}, ${part})`,
+  member: 'user TEXT',
 })
 
 /**
@@ -208,6 +209,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.revocations,
   shared.leftOutGroups,
   blockOrigins,
+  shared.grants,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

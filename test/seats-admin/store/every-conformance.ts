@@ -14,6 +14,7 @@ import { receiptConformance } from './receipt-conformance.ts'
 import { registryConformance } from './registry-conformance.ts'
 import { revocationConformance } from './revocation-conformance.ts'
 import { rightConformance } from './right-conformance.ts'
+import { seatGrantConformance } from './seat-grant-conformance.ts'
 import { seatConformance } from './seat-conformance.ts'
 import { seatsFileConformance } from './seats-file-conformance.ts'
 import { sessionAuditConformance } from './session-audit-conformance.ts'
@@ -31,6 +32,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     grantConformance,
     registryConformance,
     blockConformance,
+    seatGrantConformance,
     revocationConformance,
     receiptConformance,
     versionConformance,
