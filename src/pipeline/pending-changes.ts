@@ -1,7 +1,7 @@
 /** Collects changes of the store between two checks. The cost depends on the changes, not on the requests. */
 
 import type { ChangeKind } from '../../seats-admin/model/change.ts'
-import type { OpenCounts } from '../../seats-admin/model/revocation.ts'
+import { NOTHING_OPEN, type OpenCounts } from '../../seats-admin/model/revocation.ts'
 import { getOrInsertComputed } from '../lib/get-or-insert.ts'
 import { type Change, type RevokedCommit, revokedCommit } from './revocation-cut.ts'
 
@@ -22,7 +22,8 @@ export class Changes {
   #isUrgent = false
   /** Mark of a revocation → what it has cut; the oldest first. */
   readonly #cuts = new Map<number, Cut>()
-  #onUrgent = (): void => {}
+  /** Null before the re-evaluation begins: nothing is open until then. */
+  #onUrgent: (() => void) | null = null
 
   /** @param run called after changes that need a check at once, or a revocation */
   onUrgent(run: () => void): void {
@@ -34,7 +35,7 @@ export class Changes {
     const commits = Map.groupBy(changes, ({ mark }) => mark)
     for (const mark of revoked) this.#addRevocation(mark, commits.get(mark) ?? [])
     for (const change of changes) if (!revoked.has(change.mark)) this.#add(change)
-    if (this.#isUrgent) this.#onUrgent()
+    if (this.#isUrgent) this.#onUrgent?.()
   }
 
   applyReading(changes: readonly Change[] | null): void {
@@ -78,6 +79,7 @@ export class Changes {
     const cut = this.#cutOf(mark)
     if (cut.hasArrived) return
     cut.hasArrived = true
+    if (this.#onUrgent === null) cut.resolve(NOTHING_OPEN)
     const commit = revokedCommit(changes)
     this.#isUrgent = true
     if (commit !== null) return void this.#revoked.push(commit)

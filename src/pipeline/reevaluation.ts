@@ -118,11 +118,12 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     this.#clock = clock
   }
 
+  /** To be called before an exchange is open. */
   start(): void {
     this.#cancel = this.#clock.every(CHECK_EVERY, () => this.#check())
+    // Nothing is open that these changes concern.
+    this.#changes.sinceLastCheck()
     this.#changes.onUrgent(() => this.#checkSoon())
-    // A writer waits for what this process has open, also if its revocation has arrived before.
-    if (this.#changes.areUrgent) this.#checkSoon()
   }
 
   stop(): void {

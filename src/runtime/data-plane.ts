@@ -119,6 +119,7 @@ export class DataPlane {
     const { config } = this.#compiled
     const settings = settingsOf(config, this.#running, acceptorsOf(config))
     const { listen } = config
+    this.#reevaluation.start()
     const options = { settings, events: this.#connectionEvents, shared }
     this.#requestListener = await openRequestListener(listen, this.#pipeline, options, (at, open) =>
       explainListening(listen[at], listenerSource(config, at), open),
@@ -128,7 +129,6 @@ export class DataPlane {
       throw cause
     })
     startChecks(this.#running)
-    this.#reevaluation.start()
     return { fronts: this.#requestListener.addresses, decision }
   }
 

@@ -1,7 +1,6 @@
 /** When open exchanges are cut or decided again, by a clock of the test. */
 
 import t from 'tap'
-import type { OpenCounts } from '../../seats-admin/model/revocation.ts'
 import type { Evaluation } from '../../src/model/decision.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
@@ -129,16 +128,18 @@ t.test('a revocation cuts what it names in the next turn, without a decision, an
   t.same(await changes.cutBy(1), { websockets: 1, streams: 3, requests: 1 })
 })
 
-t.test('a revocation that arrives before the start is looked at in the next turn after it', async (t) => {
+t.test('before the start nothing is open, which is said at once of each revocation', async (t) => {
   const { changes, reevaluation, add, pass } = setUp({ isStarted: false })
   changes.applyAnnouncement(revocation(1, change('session', 's1')))
-  let cut: OpenCounts | null = null
-  void changes.cutBy(1).then((counts) => (cut = counts))
+  changes.applyAnnouncement([{ ...change('revocation', 'of a newer form'), mark: 2 }])
+  for (const mark of [1, 2])
+    t.same(await changes.cutBy(mark), { websockets: 0, streams: 0, requests: 0 }, `${mark}`)
   reevaluation.start()
   const request = add('request', {}, 'requests')
+  changes.applyAnnouncement(revocation(3, change('session', 's1', 3)))
   await pass()
   t.equal(request.cut, 'token_revoked')
-  t.same(cut, { websockets: 0, streams: 0, requests: 1 })
+  t.same(await changes.cutBy(3), { websockets: 0, streams: 0, requests: 1 })
 })
 
 t.test('an announcement and a reading of one revocation cut once, and count once', async (t) => {
