@@ -15,6 +15,7 @@ export type { createdRevocation as createdRevocationView } from './api/revocatio
 export type {
   block as blockView,
   createdApiKey as createdApiKeyView,
+  grant as grantView,
   listedSeat as listedSeatView,
   updatedSeat as updatedSeatView,
   user as userView,
@@ -23,7 +24,7 @@ export type { ApiKey, KeyUse } from './model/api-key.ts'
 export type { AuditEntry, AuditHead } from './model/audit.ts'
 export type { Committed, NumberedChange, Position } from './model/change.ts'
 export type { FleetView, Instance, Registry, ShownGateway } from './model/registered-instance.ts'
-export type { RestrictionReader } from './model/readings.ts'
+export type { RestrictionReader, SeatGrantReader } from './model/readings.ts'
 export { type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat } from './model/seat.ts'
@@ -60,6 +61,7 @@ export { openSqliteStore, type SqliteOptions } from './store/sqlite/sqlite-store
 export {
   type AdminStore,
   type Grant,
+  type GrantPage,
   type Listing,
   type Page,
   type SeatReader,

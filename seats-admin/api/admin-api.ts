@@ -6,6 +6,7 @@ import { apiKeyEndpoints } from './api-key-endpoints.ts'
 import { auditEndpoints } from './audit-endpoints.ts'
 import { blockEndpoints } from './block-endpoints.ts'
 import type { AdminDeps, AdminEndpoint } from './admin-endpoint.ts'
+import { grantEndpoints } from './grant-endpoints.ts'
 import { revocationEndpoints } from './revocation-endpoints.ts'
 import { seatsFileEndpoints } from './seats-file-endpoints.ts'
 import { seatEndpoints } from './seat-endpoints.ts'
@@ -20,6 +21,7 @@ export function createAdminApi(deps: AdminDeps): AdminEndpoint[] {
     ...userEndpoints(deps),
     ...sessionEndpoints(deps),
     ...blockEndpoints(deps),
+    ...grantEndpoints(deps),
     ...revocationEndpoints(deps),
     ...auditEndpoints(deps),
   ]

@@ -110,7 +110,7 @@ export function auditEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'audit:list',
       operation: 'listAudit',
       summary:
-        'Lists the changes to Seats, API keys, blocks and sessions, and the revocations, that the caller may see.',
+        'Lists the changes to Seats, API keys, blocks, grants and sessions, and the revocations, that the caller may see.',
       details: 'Newest entries first. Each entry was written in the transaction of its change.',
       query: PARAMETERS,
       answers: { 200: auditPage },

@@ -1,4 +1,4 @@
-/** `/v1/users`: users as their sign-ins made them known. */
+/** `/v1/users`: users as their sign-ins, and grants, made them known. */
 
 import { text } from '../model/json-schema.ts'
 import { inputInvalid, userNotFound } from '../model/refusal.ts'
@@ -33,9 +33,9 @@ function listUsers(deps: AdminDeps): AdminEndpoint {
     path: '/v1/users',
     permission: 'users:list',
     operation: 'listUsers',
-    summary: 'Lists the users who have signed in.',
+    summary: 'Lists the users who have signed in, or have been given a Seat by a grant.',
     details:
-      'With the Seats of the latest sign-in. Users of other issuers do not sign in here and are not listed.',
+      'With the Seats of the latest sign-in, and the grants in force. Users of other issuers do not sign in here and are not listed.',
     query: LIST,
     answers: { 200: users.schema },
     codes: [],
@@ -60,9 +60,9 @@ function readUser(deps: AdminDeps): AdminEndpoint {
     path: '/v1/users/{sub}',
     permission: 'users:read',
     operation: 'readUser',
-    summary: 'Reads a user who has signed in.',
+    summary: 'Reads a user who has signed in, or has been given a Seat by a grant.',
     details:
-      'With the Seats of the latest sign-in. Users of other issuers do not sign in here and are not found.',
+      'With the Seats of the latest sign-in, and the grants in force. Users of other issuers do not sign in here and are not found.',
     params: {
       sub: text(
         'The `sub` of the user, with any characters, percent-encoded. If it has a segment `.` or `..`, use `GET /v1/users?sub=` instead.',

@@ -5,6 +5,7 @@
 
 import type { ApiKey } from '../model/api-key.ts'
 import { type Block, BLOCK_ORIGINS } from '../model/block.ts'
+import type { HeldGrant, ListedGrant } from '../model/grant.ts'
 import {
   count,
   flag,
@@ -23,7 +24,7 @@ import {
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
 import type { ListedSession } from '../model/session-record.ts'
 import type { User } from '../model/user.ts'
-import { apiKeyForm, blockForm, seatForm, timeText } from '../store/audit-forms.ts'
+import { apiKeyForm, blockForm, grantForm, seatForm, timeText } from '../store/audit-forms.ts'
 import { ID } from './parameters.ts'
 import { warnings } from './warnings.ts'
 
@@ -170,25 +171,77 @@ function shownBlock(stored: Block) {
   return { ...blockForm(stored), user: stored.user }
 }
 
+export const grant = view(
+  named(
+    'Grant',
+    'A Seat that a user has besides, until a time.',
+    object(
+      {
+        id,
+        user: text('The `sub` of the user.', { examples: ['alice'] }),
+        seat: text('The current name of the Seat.', { examples: ['Viewer'] }),
+        seat_id: text('The id of the Seat, which the grant holds whatever its name.', ID),
+        from: time('When it begins.'),
+        until: time('When it ends.'),
+        created_by: createdBy,
+        created_at: createdAt,
+      },
+      {
+        reason: text('The reason, for people to read. Absent if none was given.', {
+          examples: ['on call'],
+        }),
+      },
+    ),
+  ),
+  (stored: ListedGrant) => ({ ...grantForm(stored), user: stored.user, seat: stored.seatName }),
+)
+
+/** A grant in force in a list of users. */
+export const heldGrant = view(
+  named(
+    'HeldGrant',
+    'A grant in force, in lists of users.',
+    object({
+      id: text('The id of the grant.', ID),
+      seat: text('The current name of the Seat.', { examples: ['Viewer'] }),
+      until: time('When it ends.'),
+    }),
+  ),
+  ({ id: grantId, seat: name, until }: HeldGrant) => ({ id: grantId, seat: name, until: timeText(until) }),
+)
+
 export const user = view(
   named(
     'User',
-    'A user who has signed in.',
-    object({
-      sub: text('The only field that identifies the user.', { examples: ['alice'] }),
-      email: orNull(text('The email address at the latest sign-in. Null if the provider did not give one.')),
-      last_sign_in: orNull(
-        time('The latest sign-in or refresh. Null if it happened before this was recorded.'),
-      ),
-      seats: list(textItem({ examples: ['Viewer'] }), 'Names of the Seats of the latest sign-in.'),
-      blocked: flag('Whether a block is in force.'),
-    }),
+    'A user who has signed in, or has been given a Seat by a grant.',
+    object(
+      {
+        sub: text('The only field that identifies the user.', { examples: ['alice'] }),
+        email: orNull(
+          text('The email address at the latest sign-in. Null if the provider did not give one.'),
+        ),
+        last_sign_in: orNull(
+          time(
+            'The latest sign-in or refresh. Null if it happened before this was recorded, or if there was none.',
+          ),
+        ),
+        seats: list(textItem({ examples: ['Viewer'] }), 'Names of the Seats of the latest sign-in.'),
+        blocked: flag('Whether a block is in force.'),
+      },
+      {
+        grants: list(
+          heldGrant.schema,
+          'The grants in force, in the order of the names of their Seats. Absent if there are none.',
+        ),
+      },
+    ),
   ),
-  ({ sub, email, lastSignIn, seats, blocked }: User & { readonly blocked: boolean }) => ({
+  ({ sub, email, lastSignIn, seats, grants, blocked }: User & { readonly blocked: boolean }) => ({
     sub,
     email,
     last_sign_in: lastSignIn === null ? null : timeText(lastSignIn),
     seats,
+    ...(grants === undefined ? {} : { grants: grants.map((each) => heldGrant(each)) }),
     blocked,
   }),
 )

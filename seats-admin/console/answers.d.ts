@@ -20,6 +20,9 @@ export interface Answers {
   'POST /v1/blocks': CreatedBlock
   'GET /v1/blocks': { data: Block[]; has_more: boolean; count: number }
   [operation: `DELETE /v1/blocks/${string}`]: null
+  'POST /v1/grants': Grant
+  'GET /v1/grants': { data: Grant[]; has_more: boolean; count: number }
+  [operation: `DELETE /v1/grants/${string}`]: null
   'POST /v1/revocations': CreatedRevocation
   'GET /v1/revocations': { data: Revocation[]; has_more: boolean; count: number }
   [operation: `GET /v1/revocations/${string}`]: Revocation
@@ -52,9 +55,9 @@ export interface AppliedSeats { tenant: string; unchanged: number; warnings: War
 
 export interface AuditActor { kind: 'user' | 'api-key' | 'command' | 'provider'; id: string; name?: string }
 
-export interface AuditEntry { id: string; seq: number; at: string; tenant: string; actor: AuditActor; request_id: string | null; action: 'seat.create' | 'seat.update' | 'seat.delete' | 'api_key.create' | 'api_key.revoke' | 'block.create' | 'block.delete' | 'session.end' | 'revocation.create' | 'bootstrap'; target: AuditTarget; space: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null; prev: string | null; hash: string }
+export interface AuditEntry { id: string; seq: number; at: string; tenant: string; actor: AuditActor; request_id: string | null; action: 'seat.create' | 'seat.update' | 'seat.delete' | 'api_key.create' | 'api_key.revoke' | 'block.create' | 'block.delete' | 'session.end' | 'revocation.create' | 'grant.create' | 'grant.delete' | 'bootstrap'; target: AuditTarget; space: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null; prev: string | null; hash: string }
 
-export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 'revocation'; id: string; name: string | null }
+export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 'revocation' | 'grant'; id: string; name: string | null }
 
 export interface Block { id: string; user: string; origin: 'admin' | 'events' | 'scim'; created_by: string; created_at: string; until?: string; reason?: string }
 
@@ -78,11 +81,15 @@ export interface FleetChange { seq: number; at: string; kind: 'seat' | 'seat-nam
 
 export interface FleetInstance { id: string; started_at: string | null; version: string | null; seq: number; age_ms: number; hash: string | null; url: string | null }
 
+export interface Grant { id: string; user: string; seat: string; seat_id: string; from: string; until: string; created_by: string; created_at: string; reason?: string }
+
 export interface GrantedApiKey { id: string; name: string; owner: string | null; expires_at: string | null; last_used_at: string | null; seats: string[] }
 
 export interface GrantedUser { sub: string; email: string | null; last_sign_in: string | null; seats: string[]; blocked: boolean }
 
 export interface GrantingSeat { id: string; name: string; spaces: string[]; by: 'permission' | '*' }
+
+export interface HeldGrant { id: string; seat: string; until: string }
 
 export interface ListedRoute { method: string; path: string; permission: string; upstream: string; file: string; line: number; requests: number; last_at: string | null; host?: string | null }
 
@@ -102,6 +109,6 @@ export interface Session { id: string; user: string; kind: 'browser' | 'program'
 
 export interface UpdatedSeat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; updated_at: string; updated_by?: string; warnings?: Warning[] }
 
-export interface User { sub: string; email: string | null; last_sign_in: string | null; seats: string[]; blocked: boolean }
+export interface User { sub: string; email: string | null; last_sign_in: string | null; seats: string[]; blocked: boolean; grants?: HeldGrant[] }
 
 export interface Warning { path: string; code: 'permission_unasked' | 'seat_held' | 'nobody_administers'; message: string }

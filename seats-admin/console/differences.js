@@ -1,4 +1,4 @@
-/** What changed between two states of something: of Seats, API keys, blocks and sessions. */
+/** What changed between two states of something: of Seats, API keys, blocks, grants and sessions. */
 
 import { html } from './markup.js'
 import { Facts, Icon, Time } from './pieces.js'
@@ -96,6 +96,8 @@ const ACTIONS = {
   'block.delete': 'ended the block of the user',
   'session.end': 'ended the session of the user',
   'revocation.create': 'revoked',
+  'grant.create': 'granted a Seat to the user',
+  'grant.delete': 'ended the grant of the user',
   bootstrap: 'bootstrapped the tenant with',
 }
 

@@ -21,6 +21,7 @@ const OWN_RESOURCES: ReadonlySet<string> = new Set([
   'users',
   'api-keys',
   'blocks',
+  'grants',
   'revocations',
   'audit',
   'sessions',

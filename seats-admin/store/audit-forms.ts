@@ -1,5 +1,5 @@
 /**
- * What the audit records of a change: Seats, API keys, blocks and sessions as their `GET` shows them. Never a
+ * What the audit records of a change: Seats, API keys, blocks, grants and sessions as their `GET` shows them. Never a
  * key's text or its hash.
  */
 

@@ -125,6 +125,7 @@ t.test('each code', async (t) => {
   check('api_key_expired', await get('/v1/trainings', { ...key, 'x-api-key': expired.key }))
 
   check('user_not_found', await world.admin('GET', '/v1/users/none'))
+  check('grant_not_found', await world.admin('DELETE', '/v1/grants/none'))
   check('block_not_found', await world.admin('DELETE', '/v1/blocks/none'))
   await world.admin('POST', '/v1/blocks', { user: 'eve' })
   check('caller_blocked', await get('/v1/trainings', bearer(await world.token([], { sub: 'eve' }))))

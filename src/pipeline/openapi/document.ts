@@ -21,6 +21,7 @@ const TAGS: Readonly<Record<string, string>> = {
   users: 'Users who have signed in.',
   sessions: 'Sign-in sessions.',
   blocks: 'Users who are refused in the whole tenant.',
+  grants: 'Seats that users have besides, until a time.',
   revocations: 'What is void, and what was cut.',
   audit: 'Changes, with who made them.',
   access: 'Questions about who can do what.',

@@ -16,7 +16,7 @@ const world = await startSignIn(t)
 const { gateway } = world
 const JSON_BODY = { 'content-type': 'application/json' }
 const administrator = { 'x-api-key': gateway.keys['acme'] ?? '', space: 'admin' }
-/** Of no Seat, key, user, session, block or revocation. */
+/** Of no Seat, key, user, session, block, grant or revocation. */
 const UNKNOWN = '01KAJ0Z1V5Q8T2C0W7M3E9R4XD'
 
 t.test('each answer', async (t) => {
@@ -42,6 +42,10 @@ t.test('each answer', async (t) => {
   const block = (await admin('POST', '/v1/blocks', { user: user.sub, reason: 'left' })).json.id
   await admin('GET', '/v1/blocks')
   await admin('DELETE', `/v1/blocks/${block}`)
+  const until = '2099-01-01T00:00:00Z'
+  const grant = (await admin('POST', '/v1/grants', { user: user.sub, seat: 'Viewer', until })).json.id
+  await admin('GET', '/v1/grants')
+  await admin('DELETE', `/v1/grants/${grant}`)
   const revocation = (await admin('POST', '/v1/revocations', { subject: { user: 'nobody' } })).json.id
   await admin('GET', '/v1/revocations?subject=user:nobody')
   await admin('GET', `/v1/revocations/${revocation}`)
