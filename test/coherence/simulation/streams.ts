@@ -123,7 +123,8 @@ export class Streams implements OpenExchanges<Stream> {
     if (concerned.length === 0 || process.state !== 'running') return
     context.timeline.after(ENDS_WITHIN, process, () => {
       if (process.freezes !== freezes || this.#reloads !== reloads) return
-      if (!this.#decider.isOpen) return
+      // Without a lease it could not read the store: it registers again, and the answer is lost. It cuts once it reads.
+      if (!this.#decider.isOpen || !this.#decider.lease.live()) return
       for (const stream of concerned)
         if (stream.decidedAt < since + SLOW && stream.troubledAt < since - DELAYED)
           this.#checkOpen(stream, floor)
