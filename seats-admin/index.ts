@@ -23,7 +23,15 @@ export type {
 export type { ApiKey, KeyUse } from './model/api-key.ts'
 export type { AuditEntry, AuditHead } from './model/audit.ts'
 export type { Committed, NumberedChange, Position } from './model/change.ts'
-export type { FleetView, Instance, Registry, ShownGateway } from './model/registered-instance.ts'
+export type {
+  FleetView,
+  Instance,
+  InstanceSecrets,
+  RefusedReload,
+  Registry,
+  ShownGateway,
+  TenantSecrets,
+} from './model/registered-instance.ts'
 export type { RestrictionReader, SeatGrantReader } from './model/readings.ts'
 export { type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'

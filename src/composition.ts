@@ -20,7 +20,12 @@ import type { Activity } from './model/activity.ts'
 import type { BuiltInPlace } from './model/built-in-place.ts'
 import type { PublicHandler, Route } from './model/route.ts'
 import { builtInRoutes, operationsOf } from './pipeline/built-in-routes.ts'
-import { canaryEndpoint, type FleetDeps, fleetEndpoint } from './pipeline/fleet-endpoints.ts'
+import {
+  canaryEndpoint,
+  type FleetDeps,
+  fleetEndpoint,
+  fleetSecretsEndpoint,
+} from './pipeline/fleet-endpoints.ts'
 import type { Operation } from './pipeline/openapi/operation.ts'
 import type { DecidingTables } from './runtime/endpoint-deps.ts'
 import { type Extensions, PATIENCE } from './runtime/extensions.ts'
@@ -63,6 +68,7 @@ function builtInEndpoints(parts: EndpointParts): AdminEndpoint[] {
     routesEndpoint(parts),
     decisionsEndpoint(parts),
     fleetEndpoint(parts),
+    fleetSecretsEndpoint(parts),
     canaryEndpoint,
   ]
 }
@@ -119,6 +125,7 @@ const UNSERVED: EndpointParts = {
   },
   tables: unserved,
   fleet: unserved,
+  fleetSecrets: unserved,
   explaining: unserved,
   routePermissions: unserved,
   announce: async () => {},

@@ -33,6 +33,7 @@ export interface Answers {
   'GET /v1/routes': { data: ListedRoute[]; has_more: boolean }
   'GET /v1/decisions': { data: Decision[]; has_more: boolean }
   'GET /v1/fleet': { data: FleetInstance[]; changes: FleetChange[]; redis: 'ok' | 'degraded' | null }
+  'GET /v1/fleet/secrets': { data: ({ tenant: string; instances: InstanceSecrets[] })[] }
   'GET /v1/canary': null
   'POST /auth/oidc/login': { authorization_url: string; state: string; expires_in: number }
   'POST /auth/oidc/logout': { logged_out: boolean; end_session_url?: string }
@@ -79,7 +80,7 @@ export interface ExplainedCaller { by: 'seats' | 'user' | 'api_key' | 'none'; kn
 
 export interface FleetChange { seq: number; at: string; kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'revocation' | 'membership' | 'grant'; effective_ms: number | null }
 
-export interface FleetInstance { id: string; started_at: string | null; version: string | null; seq: number; age_ms: number; hash: string | null; url: string | null }
+export interface FleetInstance { id: string; started_at: string | null; version: string | null; seq: number; age_ms: number; hash: string | null; refused: RefusedReload | null; checks_files: boolean; beat: number; url: string | null }
 
 export interface Grant { id: string; user: string; seat: string; seat_id: string; from: string; until: string; created_by: string; created_at: string; reason?: string }
 
@@ -91,11 +92,15 @@ export interface GrantingSeat { id: string; name: string; spaces: string[]; by: 
 
 export interface HeldGrant { id: string; seat: string; until: string }
 
+export interface InstanceSecrets { id: string; name: string; age_ms: number; beat: number; signs: string | null; accepts: string[] | null }
+
 export interface ListedRoute { method: string; path: string; permission: string; upstream: string; file: string; line: number; requests: number; last_at: string | null; host?: string | null }
 
 export interface ListedSeat { id: string; name: string; spaces: string[]; permissions: string[]; member_count: number; created_at: string }
 
 export interface PlannedChange { action: 'create' | 'update' | 'delete'; name: string; spaces_added: string[]; spaces_removed: string[]; permissions_added: string[]; permissions_removed: string[]; users: number; api_keys: { count: number; names: string[] }; routes_gained: { count: number; routes: string[] }; routes_lost: { count: number; routes: string[] }; was?: string; id?: string }
+
+export interface RefusedReload { at: string; faults: number; first: string }
 
 export interface Revocation { id: string; seq: number; at: string; subject: RevocationSubject; what: 'existing' | 'all'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended'; ms: number; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; origin?: 'admin' | 'events' | 'scim'; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[] }
 

@@ -11,6 +11,18 @@ export interface CutReport {
   readonly cut: OpenCounts | null
 }
 
+/** A reload of its configuration that an instance refused: the previous configuration stays active. */
+export interface RefusedReload {
+  /** The time by the clock of the instance (RFC 3339). */
+  readonly at: string
+  /** The number of faults, and the text of the first one. */
+  readonly faults: number
+  readonly first: string
+}
+
+/** The fingerprints of the secrets of each tenant's tokens: all of them verify, and the first one signs. */
+export type TenantSecrets = Readonly<Record<string, readonly string[]>>
+
 export interface Instance {
   readonly id: string
   /** The host and the pid, for people. */
@@ -28,6 +40,13 @@ export interface Instance {
    * older version.
    */
   readonly url: string | null
+  /** Its latest reload if it was refused, as of that beat; null: it was not, or an older version. */
+  readonly refused: RefusedReload | null
+  /**
+   * Whether it reads its files again before it decides without a lease, and tells its secrets; false: an
+   * older version.
+   */
+  readonly checksFiles: boolean
   /** Milliseconds since the beat by the store's clock. For people only: clocks step. */
   readonly age: number
   /**
@@ -53,13 +72,22 @@ export const UNDERSTOOD: readonly string[] = [...CHANGE_KINDS, BLOCK_ORIGIN]
 export type Started = Pick<Instance, 'startedAt' | 'version'>
 
 /** What an instance tells of itself with each sign of life, for people. */
-export type Shown = Pick<Instance, 'config' | 'url'>
+export type Shown = Pick<Instance, 'config' | 'url'> & Partial<Pick<Instance, 'refused'>>
 
 /** What the gateway on a store in a file shows of itself to other programs. */
-export type ShownGateway = Pick<Instance, 'id' | 'name'> & Started & Shown
+export interface ShownGateway extends Pick<Instance, 'id' | 'name'>, Started, Shown {
+  /** Null: an older version, which does not show it. */
+  readonly secrets: TenantSecrets | null
+}
 
 /** An instance as others see it. */
-type VisibleInstance = Pick<Instance, 'id' | 'applied' | 'age'> & Started & Shown
+type VisibleInstance = Omit<Instance, 'name' | 'understands' | 'cuts'>
+
+/** The secrets of an instance, in what it shows. */
+export interface InstanceSecrets extends Pick<Instance, 'id' | 'name' | 'beat' | 'age'> {
+  /** Null: an older version, which does not show it. */
+  readonly secrets: TenantSecrets | null
+}
 
 /** A fleet, as one of its instances sees it. */
 export interface FleetView {
@@ -93,6 +121,10 @@ export interface Registry {
     cuts?: readonly CutReport[],
   ): Promise<FeedReading & { readonly registered: boolean }>
   instances(): Promise<readonly Instance[]>
+  /** Replaces the secrets that an instance shows. Durable before it resolves; nothing if it is not registered. */
+  showSecrets(id: string, secrets: TenantSecrets): Promise<void>
+  /** @param tenant the only tenant to read; null: all */
+  secrets(tenant: string | null): Promise<readonly InstanceSecrets[]>
   /**
    * Removes an instance without a heartbeat since `beat`. Rejects for ten seconds after the connection to the
    * store has broken: a crash may have undone the newest heartbeats, so the observer may have missed some.

@@ -107,6 +107,7 @@ const NOTHING_SHOWN: ShownGateway = {
   startedAt: null,
   version: null,
   url: null,
+  secrets: null,
 }
 
 function formatFile(gateway: Listed | null, seq: number): string {

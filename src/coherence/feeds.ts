@@ -6,13 +6,14 @@ import type {
   Registry,
   Shown,
   Started,
+  TenantSecrets,
 } from '../../seats-admin/model/registered-instance.ts'
 import type { ChangeReader, Position } from '../../seats-admin/model/change.ts'
 import type { Clock } from './clock.ts'
 import type { Feed, FeedAnswer } from './follower.ts'
 
 /** The store's list of instances. */
-export interface InstanceList extends Omit<Registry, 'instances'> {
+export interface InstanceList extends Omit<Registry, 'instances' | 'secrets'> {
   instances(): Promise<readonly ListedInstance[]>
 }
 
@@ -28,6 +29,8 @@ export interface InstanceIdentity {
   readonly started?: Started
   /** Its configuration and address at the moment; left out: unknown. */
   readonly shown?: () => Shown
+  /** Its secrets at the moment, the same object while they are the same; left out: they are not shown. */
+  readonly secrets?: () => TenantSecrets
   /** What it has cut for the revocations of the last seconds; left out: nothing. */
   readonly cuts?: () => readonly CutReport[]
 }
@@ -44,12 +47,19 @@ export function singleInstanceFeed(source: ChangeReader): Feed {
 export function registeredFeed(
   list: InstanceList,
   clock: Clock,
-  { id, name, started, shown, cuts }: InstanceIdentity,
+  { id, name, started, shown, secrets, cuts }: InstanceIdentity,
 ): Feed {
   let beat = 0
   let registered = false
-  const follow = (position: Position | null, applied: number) =>
-    list.follow(id, ++beat, position, applied, shown?.(), cuts?.())
+  /** The secrets that the list has, for as long as the instance is registered; undefined: none. */
+  let listedSecrets: TenantSecrets | undefined
+  /** The list has the secrets before the sign of life that comes after their change. */
+  const follow = async (position: Position | null, applied: number) => {
+    const current = secrets?.()
+    if (current !== undefined && current !== listedSecrets) await list.showSecrets(id, current)
+    listedSecrets = current
+    return list.follow(id, ++beat, position, applied, shown?.(), cuts?.())
+  }
   /**
    * Registers durably before it reads. An earlier writer did not wait for this instance, and its write is in
    * this reading.
@@ -58,6 +68,7 @@ export function registeredFeed(
     registered = false
     await list.register(id, name, started)
     registered = true
+    listedSecrets = undefined
     const noted = clock.now()
     const answer = await follow(position, applied)
     // Writers removed the instance again, as its beat came too late: the store is slower than a lease lasts.

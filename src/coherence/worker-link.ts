@@ -2,7 +2,7 @@
 
 import type { Committed, NumberedChange } from '../../seats-admin/model/change.ts'
 import { NOTHING_OPEN, type OpenCounts, type ReachedInstance } from '../../seats-admin/model/revocation.ts'
-import type { FleetView } from '../../seats-admin/model/registered-instance.ts'
+import type { FleetView, InstanceSecrets } from '../../seats-admin/model/registered-instance.ts'
 import type { Reading } from './feed-reading.ts'
 import type { Clock } from './clock.ts'
 import type { History } from './history.ts'
@@ -120,6 +120,11 @@ export class RemoteInstance implements Coherence {
   /** The fleet with the changes of a tenant. Rejects as {@link renew}. */
   readonly fleet = async (tenant: string): Promise<FleetView> => {
     return (await this.#ask('fleet', tenant)) as FleetView
+  }
+
+  /** The secrets of a tenant at each instance. Rejects as {@link renew}. */
+  readonly fleetSecrets = async (tenant: string): Promise<readonly InstanceSecrets[]> => {
+    return (await this.#ask('fleet-secrets', tenant)) as readonly InstanceSecrets[]
   }
 
   #ask(method: string, argument?: unknown): Promise<unknown> {

@@ -1,9 +1,16 @@
 /** The built-in endpoints about the gateways themselves, not about what they store. */
 
-import { type AdminEndpoint, type AdminRefusal, endpoint, type FleetView } from '../../seats-admin/index.ts'
+import {
+  type AdminEndpoint,
+  type AdminRefusal,
+  endpoint,
+  type FleetView,
+  type InstanceSecrets,
+} from '../../seats-admin/index.ts'
 import { CHANGE_KINDS } from '../../seats-admin/model/change.ts'
 import {
   count,
+  flag,
   list,
   named,
   object,
@@ -17,6 +24,8 @@ import {
 export interface FleetDeps {
   /** The fleet with the changes of a tenant. Rejects if they can't be read. */
   readonly fleet: (tenant: string) => Promise<FleetView>
+  /** The secrets of a tenant at each instance. Rejects if the list of instances can't be read. */
+  readonly fleetSecrets: (tenant: string) => Promise<readonly InstanceSecrets[]>
 }
 
 const outsideAdminSpace: AdminRefusal = {
@@ -25,6 +34,18 @@ const outsideAdminSpace: AdminRefusal = {
 }
 
 const OLDER = 'Null if the instance has an older version.'
+
+const refusal = named(
+  'RefusedReload',
+  'The latest reload of the configuration, which was refused: the previous configuration stays active.',
+  object({
+    at: time('By the clock of the instance.'),
+    faults: count('The number of faults.'),
+    first: text('The first of them, with its place.', {
+      examples: ['routes/main.yaml:4:3: the entry is a duplicate of line 3'],
+    }),
+  }),
+)
 
 const instance = named(
   'FleetInstance',
@@ -42,6 +63,11 @@ const instance = named(
     hash: orNull(
       text(`The hash of the route tables by which it decides. ${OLDER}`, { examples: ['3f2a8c01d9e4'] }),
     ),
+    refused: orNull(refusal),
+    checks_files: flag(
+      'Whether it reads its files again before it decides, once it has been frozen or cut off. An older version does not.',
+    ),
+    beat: count('The number of its latest sign of life, which it counts itself. 0 for a store in a file.'),
     url: orNull(
       text('Where others reach it: `advertise` of its configuration. Null if that is not set.', {
         examples: ['http://10.0.0.7:8080'],
@@ -90,6 +116,7 @@ export function fleetEndpoint({ fleet }: FleetDeps): AdminEndpoint {
     path: '/v1/fleet',
     permission: 'fleet:read',
     operation: 'readFleet',
+    query: {},
     summary: 'Lists the gateways on this store, and how long changes took until they held everywhere.',
     details: 'In the admin space alone. An instance whose `age_ms` is over 1,000 is frozen, cut off or gone.',
     answers: { 200: fleetAnswer },
@@ -105,11 +132,76 @@ export function fleetEndpoint({ fleet }: FleetDeps): AdminEndpoint {
         seq: each.applied,
         age_ms: Math.round(each.age),
         hash: each.config,
+        refused: each.refused,
+        checks_files: each.checksFiles,
+        beat: each.beat,
         url: each.url,
       }))
       return { status: 200, body: { data, changes: changes.map(changeView), redis } } as const
     },
   })
+}
+
+const FINGERPRINT =
+  'The first 12 hexadecimal digits of HMAC-SHA-256 with the secret as its key and the text `seatgate fingerprint`.'
+
+const instanceSecrets = named(
+  'InstanceSecrets',
+  "The secrets of the tenant's tokens at a gateway.",
+  object({
+    id: text('That of the instance in the list of the fleet.'),
+    name: text('Its host and process id.'),
+    age_ms: count('As in the list of the fleet.'),
+    beat: count('As in the list of the fleet.'),
+    signs: orNull(
+      text(
+        `The secret that signs. ${FINGERPRINT} Null if the instance has no such tenant or an older version.`,
+        {
+          examples: ['3f2a8c01d9e4'],
+        },
+      ),
+    ),
+    accepts: orNull(
+      list(
+        text(FINGERPRINT, { examples: ['3f2a8c01d9e4'] }),
+        'The secrets whose tokens it accepts, the one that signs first. Null if the instance has an older version.',
+      ),
+    ),
+  }),
+)
+
+const secretsAnswer = object({
+  data: list(
+    object({
+      tenant: text('The tenant of the caller.'),
+      instances: list(instanceSecrets, 'The instances on the list of the store, and the one that answers.'),
+    }),
+    'One entry.',
+  ),
+})
+
+export function fleetSecretsEndpoint({ fleetSecrets }: Pick<FleetDeps, 'fleetSecrets'>): AdminEndpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/fleet/secrets',
+    permission: 'fleet:read',
+    operation: 'readFleetSecrets',
+    query: {},
+    summary: "Lists which secrets of the tenant's tokens each gateway accepts, and which one signs.",
+    details: 'In the admin space alone. Secrets are shown by fingerprint, never by value.',
+    answers: { 200: secretsAnswer },
+    codes: [],
+    async handle({ caller: { tenant, scope } }) {
+      if (!scope.admin) return outsideAdminSpace
+      const instances = (await fleetSecrets(tenant)).map((each) => secretsView(each, tenant))
+      return { status: 200, body: { data: [{ tenant, instances }] } } as const
+    },
+  })
+}
+
+function secretsView({ id, name, age, beat, secrets }: InstanceSecrets, tenant: string) {
+  const accepts = secrets && (Object.hasOwn(secrets, tenant) ? [...(secrets[tenant] ?? [])] : [])
+  return { id, name, age_ms: Math.round(age), beat, signs: accepts?.[0] ?? null, accepts }
 }
 
 function changeView({ seq, kind, at, effective }: FleetView['changes'][number]) {

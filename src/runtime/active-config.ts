@@ -3,20 +3,18 @@
  * latest reload. `cli/start.ts` reloads, on SIGHUP and when a file changes.
  */
 
+import type { RefusedReload, TenantSecrets } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
+import { fingerprintsOf } from '../config/secret-fingerprint.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 
-/** A reload that changed nothing. */
-interface RefusedReload {
-  readonly at: Date
-  /** The number of faults, and the text of the first one. */
-  readonly faults: number
-  readonly first: string
-}
+/** The most characters of a fault that others are shown. */
+const MOST_OF_FAULT = 1000
 
 export class ActiveConfig {
   readonly #metrics: FleetMetrics
   #config: Config
+  #secrets: TenantSecrets
   #version = 1
   #loadedAt = new Date()
   /** The latest reload if it was refused, or else null. */
@@ -24,11 +22,22 @@ export class ActiveConfig {
 
   constructor(config: Config, metrics: FleetMetrics) {
     this.#config = config
+    this.#secrets = fingerprintsOf(config)
     this.#metrics = metrics
   }
 
   get config(): Config {
     return this.#config
+  }
+
+  /** The fingerprints of its secrets. */
+  get secrets(): TenantSecrets {
+    return this.#secrets
+  }
+
+  /** The latest reload if it was refused, or else null. */
+  get refusedReload(): RefusedReload | null {
+    return this.#refused
   }
 
   /** Increases with each reload. */
@@ -43,6 +52,7 @@ export class ActiveConfig {
 
   replace(config: Config): void {
     this.#config = config
+    this.#secrets = fingerprintsOf(config)
     this.#version++
     this.#loadedAt = new Date()
   }
@@ -59,7 +69,11 @@ export class ActiveConfig {
    * @param faults lines, one at least
    */
   refused([first = '', ...more]: readonly string[]): void {
-    this.#refused = { at: new Date(), faults: 1 + more.length, first }
+    this.#refused = {
+      at: new Date().toISOString(),
+      faults: 1 + more.length,
+      first: first.slice(0, MOST_OF_FAULT),
+    }
     this.#metrics.reloaded('faulty')
   }
 

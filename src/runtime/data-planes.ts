@@ -60,6 +60,7 @@ export async function openInProcess(
     memory: config.memory,
     endpoints: extensions.endpoints,
     fleet: node.view,
+    fleetSecrets: node.secrets,
   })
   const limits = { now: systemClock.now, lender: await openLender(cache, log), processes: () => node.size }
   const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits, extensions })

@@ -3,7 +3,7 @@
  * each configuration. It has no listener.
  */
 
-import type { FleetView, Store } from '../../seats-admin/index.ts'
+import type { FleetView, InstanceSecrets, Store } from '../../seats-admin/index.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
@@ -66,6 +66,8 @@ interface DecisionPointOptions {
    * does not respond.
    */
   readonly fleet: (tenant: string) => Promise<FleetView>
+  /** The secrets of a tenant at each instance. Rejects as `fleet`. */
+  readonly fleetSecrets: (tenant: string) => Promise<readonly InstanceSecrets[]>
   /**
    * The activity of all workers of the instance. Left out: this process is alone.
    *
@@ -122,7 +124,7 @@ export class DecisionPoint {
     const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
     const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
     const coherence = new Instance(parts)
-    const fleet = () => Promise.reject(new Error('no request is served'))
+    const unserved = () => Promise.reject(new Error('no request is served'))
     const decisionPoint = new DecisionPoint({
       store,
       coherence,
@@ -130,7 +132,8 @@ export class DecisionPoint {
       ports,
       memory,
       endpoints,
-      fleet,
+      fleet: unserved,
+      fleetSecrets: unserved,
     })
     await decisionPoint.lease.renewed()
     return decisionPoint
@@ -255,6 +258,7 @@ export class DecisionPoint {
       announce: (committed) => this.#options.coherence.announce(committed),
       revoking: revocationDeps(config, this.#options.coherence, this.revocations, compiled),
       fleet: this.#options.fleet,
+      fleetSecrets: this.#options.fleetSecrets,
       seatBytes: config.limits.seatBytes,
       activity: this.#gathered,
     })

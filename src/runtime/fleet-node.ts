@@ -8,6 +8,7 @@ import { hostname } from 'node:os'
 import {
   type FleetView,
   type HealthState,
+  type InstanceSecrets,
   type Owner,
   showGateway,
   type Store,
@@ -66,6 +67,7 @@ export class FleetNode {
       name: this.#name,
       started: this.#started,
       shown: () => this.#shown,
+      secrets: () => active.secrets,
       source: store,
       list: store.registry,
       bus: redis.bus,
@@ -96,7 +98,7 @@ export class FleetNode {
   async start(startup: Startup): Promise<void> {
     await startup.retry(() => this.instance.start())
     void this.#audit.logHeads(this.#config.tenants.keys())
-    this.#show()
+    this.show()
     await this.#countInstances()
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_EVERY)
     this.#pruning.unref()
@@ -108,7 +110,7 @@ export class FleetNode {
    */
   configured(): void {
     void this.#countInstances()
-    this.#show()
+    this.show()
     this.redis.cache?.seal.setSecrets(firstSecrets(this.#config))
   }
 
@@ -121,16 +123,21 @@ export class FleetNode {
     return this.#size.size
   }
 
-  /** Shows beside an embedded store what instances of a fleet show on the list of the store. */
-  #show(): void {
+  /**
+   * Shows beside an embedded store what instances of a fleet show on the list of the store with their signs of
+   * life.
+   */
+  show(): void {
     const { store } = this.#config
     if (store.kind !== 'sqlite') return
-    const shown = { id: this.instance.id, name: this.#name, ...this.#started, ...this.#shown }
+    const { secrets } = this.#active
+    const shown = { id: this.instance.id, name: this.#name, ...this.#started, ...this.#shown, secrets }
     this.#showing = this.#showing.then(() => showGateway(store.path, shown))
   }
 
   get #shown() {
-    return { config: this.#config.hash, url: this.#config.advertise }
+    const { config, refusedReload: refused } = this.#active
+    return { config: config.hash, url: config.advertise, refused }
   }
 
   /**
@@ -144,11 +151,26 @@ export class FleetNode {
     const listed = (await this.store.registry?.instances()) ?? []
     const { id, applied, follower, recent } = this.instance
     const others = listed.filter((each) => each.id !== id)
-    const own = { id, applied, age: follower.age, ...this.#started, ...this.#shown }
+    const beat = listed.find((each) => each.id === id)?.beat ?? 0
+    const state = { id, beat, applied, age: follower.age, checksFiles: true }
+    const own = { ...state, ...this.#started, ...this.#shown }
     const instances = [own, ...others].sort(
       (a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0) || (a.id < b.id ? -1 : 1),
     )
     return { instances, changes: recent.of(tenant), redis: this.parts.redis ?? null }
+  }
+
+  /**
+   * The secrets of this instance as they are now, and of the others on the list of the store. Rejects when the
+   * store can't be read.
+   */
+  readonly secrets = async (tenant: string): Promise<readonly InstanceSecrets[]> => {
+    const listed = (await this.store.registry?.secrets(tenant)) ?? []
+    const { id, follower } = this.instance
+    const beat = listed.find((each) => each.id === id)?.beat ?? 0
+    const secrets = { [tenant]: this.#active.secrets[tenant] ?? [] }
+    const own = { id, name: this.#name, beat, age: follower.age, secrets }
+    return [own, ...listed.filter((each) => each.id !== id)]
   }
 
   /** @param changed called when the number of live instances has changed */

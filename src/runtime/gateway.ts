@@ -100,6 +100,7 @@ export class Gateway {
    */
   reloaded(): number {
     this.#parts.active.reloaded()
+    this.#parts.node.show()
     return this.#parts.active.version
   }
 
@@ -111,6 +112,7 @@ export class Gateway {
    */
   reloadRefused(faults: readonly string[]): number {
     this.#parts.active.refused(faults)
+    this.#parts.node.show()
     return this.#parts.active.version
   }
 

@@ -75,6 +75,7 @@ export class WorkerDataPlanes implements DataPlanes {
           serveEphemeral(channel, node.redis.ephemeral)
           channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
           channel.serve('fleet', (tenant) => node.view(tenant as string))
+          channel.serve('fleet-secrets', (tenant) => node.secrets(tenant as string))
           channel.serve('lend', (request) => this.#bank.lend(request as LoanRequest))
           channel.serve('config', () => ({
             version: this.#version,

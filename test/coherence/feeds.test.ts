@@ -104,3 +104,25 @@ t.test('each sign of life carries the hash of the tables and the address as they
   await feed.read(null, 0, 0)
   t.same(store.shown, shown)
 })
+
+t.test('the list has secrets before the sign of life that comes after their change', async (t) => {
+  const store = new FakeStore()
+  let secrets = { acme: ['000000000001'] }
+  const feed = registeredFeed(store, new ManualClock(), { id: 'i', name: 'host 1', secrets: () => secrets })
+  for (let beats = 0; beats < 2; beats++) await feed.read(null, 0, 0)
+  t.same(store.calls, ['register i', 'secrets i', 'follow i 1', 'follow i 2'], 'once')
+  secrets = { acme: ['000000000002'] }
+  store.isDown = true
+  await t.rejects(feed.read(null, 0, 0), { message: 'down' })
+  store.isDown = false
+  await feed.read(null, 0, 0)
+  t.same(store.calls.slice(4), ['secrets i', 'secrets i', 'follow i 3'], 'again after a failure')
+  t.same(store.secrets, secrets)
+  store.rows.delete('i')
+  await feed.read(null, 0, 0)
+  t.same(
+    store.calls.slice(7),
+    ['follow i 4', 'register i', 'secrets i', 'follow i 5'],
+    'again in a new entry',
+  )
+})

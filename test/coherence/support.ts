@@ -1,6 +1,6 @@
 /** A manual clock and a fake store for the tests of this folder. */
 
-import type { CutReport, Shown } from '../../seats-admin/model/registered-instance.ts'
+import type { CutReport, Shown, TenantSecrets } from '../../seats-admin/model/registered-instance.ts'
 import {
   CHANGE_KINDS,
   type ChangeReader,
@@ -154,6 +154,14 @@ export class FakeStore implements ChangeReader, InstanceList {
 
   instances(): Promise<readonly ListedInstance[]> {
     return this.#answer('list', [...this.rows.values()])
+  }
+
+  /** What was shown of secrets last. */
+  secrets: TenantSecrets | undefined
+
+  showSecrets(id: string, secrets: TenantSecrets): Promise<void> {
+    if (!this.isDown && this.rows.has(id)) this.secrets = secrets
+    return this.#answer(`secrets ${id}`, undefined)
   }
 
   forget(id: string, beat: number): Promise<void> {

@@ -66,6 +66,23 @@ t.test('the instance, its age and its tables; the last changes and how long they
   await page.close()
 })
 
+t.test('what the instance said when it refused its files', async (t) => {
+  gateway.gateway.reloadRefused(['routes/main.yaml:3:4: an entry <b>without</b> a method', 'another'])
+  const page = await console.signedIn()
+  const instance = row(page, 'Instances', 'refused')
+  await instance.waitFor()
+  t.match(
+    await instance.textContent(),
+    /2 faults\. routes\/main\.yaml:3:4: an entry <b>without<\/b> a method/,
+  )
+  gateway.gateway.reloaded()
+  await page.close()
+  const next = await console.signedIn()
+  await row(next, 'Instances', gateway.config.hash).waitFor()
+  t.equal(await row(next, 'Instances', 'refused').count(), 0)
+  await next.close()
+})
+
 t.test('a saved Seat is one change, with its name and who saved it', async (t) => {
   const page = await console.signedIn()
   const newest = table(page, 'Last changes').getByRole('row').nth(1)

@@ -1,5 +1,7 @@
 /** The built-in endpoints about the gateways: the canary, and the fleet of a store in a file. */
 
+import { createHmac } from 'node:crypto'
+import { hostname } from 'node:os'
 import t from 'tap'
 import { packageRoot, versionOf } from '../../src/config/package-version.ts'
 import { startWorld } from '../support/world.ts'
@@ -42,6 +44,8 @@ t.test('the fleet of a store in a file is its one gateway', async (t) => {
     version: versionOf(packageRoot()),
     hash: world.config.hash,
     url: 'http://10.0.0.7:8080',
+    refused: null,
+    checks_files: true,
     seq: json.changes[0].seq,
   })
   t.ok(Date.parse(own.started_at) >= started && Date.parse(own.started_at) <= Date.now())
@@ -68,7 +72,10 @@ t.test('changes are numbered and measured, and have no names', async (t) => {
   const [, ...listed] = Object.keys(json.data[0])
   t.same(
     [...listed, ...Object.keys(json.changes[0])],
-    [...['started_at', 'version', 'seq', 'age_ms', 'hash', 'url'], ...['seq', 'at', 'kind', 'effective_ms']],
+    [
+      ...['started_at', 'version', 'seq', 'age_ms', 'hash', 'refused', 'checks_files', 'beat', 'url'],
+      ...['seq', 'at', 'kind', 'effective_ms'],
+    ],
   )
 })
 
@@ -98,4 +105,32 @@ t.test('only in the admin space, and only with the permission', async (t) => {
   t.equal((await ask('Everything', 'admin')).status, 200)
   t.equal((await ask('Watcher', 'admin')).status, 200)
   t.match((await ask('Canary', 'admin')).json, { status: 403 })
+})
+
+t.test("a tenant sees the fingerprints of its own secrets, and no other's", async (t) => {
+  const fingerprint = (tenant: string) =>
+    (world.config.tenants.get(tenant)?.token.secrets ?? []).map((secret) =>
+      createHmac('sha256', secret).update('seatgate fingerprint').digest('hex').slice(0, 12),
+    )
+  const { json: fleet } = await world.admin('GET', '/v1/fleet')
+  for (const tenant of ['acme', 'globex']) {
+    const { status, json, body } = await world.admin('GET', '/v1/fleet/secrets', undefined, tenant)
+    t.equal(status, 200)
+    const accepts = fingerprint(tenant)
+    t.equal(accepts.length, 1)
+    const name = `${hostname()} ${process.pid}`
+    t.match(json, {
+      data: [{ tenant, instances: [{ id: fleet.data[0].id, name, signs: accepts[0], accepts }] }],
+    })
+    t.equal(json.data.length, 1)
+    const other = tenant === 'acme' ? 'globex' : 'acme'
+    t.notMatch(body, new RegExp(`${other}|secret of|${fingerprint(other)[0]}`))
+  }
+  const elsewhere = await world.client.send('GET', '/v1/fleet/secrets', {
+    authorization: `Bearer ${await world.token(['main:Everything'])}`,
+    space: 'main',
+  })
+  t.match(elsewhere.json, { status: 403, code: 'permission_denied', detail: /admin space/ })
+  for (const path of ['/v1/fleet', '/v1/fleet/secrets'])
+    t.match((await world.admin('GET', `${path}?tenant=globex`)).json, { status: 400 }, path)
 })

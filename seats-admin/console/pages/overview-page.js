@@ -78,7 +78,7 @@ function FleetTable({ fleet: { data, redis = null }, old }) {
         ['Started', 'wide-only'],
       ]}
       rows=${data.map(
-        ({ id, url, version, seq, age_ms: age, hash, started_at: at }) =>
+        ({ id, url, version, seq, age_ms: age, hash, refused = null, started_at: at }) =>
           html`<tr key=${id}>
             <th scope="row"><code>${url ?? id}</code></th>
             <td>${version ?? html`<span class="quiet">not told</span>`}</td>
@@ -91,12 +91,19 @@ function FleetTable({ fleet: { data, redis = null }, old }) {
             <td>
               <code>${hash ?? '–'}</code
               >${hash !== null && hash !== usual && html`<br /><span class="badge danger">differs</span>`}
+              ${refused !== null && html`<${RefusedFiles} of=${refused} />`}
             </td>
             <td class="wide-only"><${Time} at=${at} none="not told" /></td>
           </tr>`,
       )}
     />
   `
+}
+
+/** @param {{ of: NonNullable<Fleet['data'][number]['refused']> }} props */
+function RefusedFiles({ of: { at, faults, first } }) {
+  return html`<br /><span class="badge danger">refused</span>
+    <p class="small"><${Time} at=${at} />: ${countText(faults, 'fault')}. ${first}</p>`
 }
 
 /** It counts on while the gateway does not answer. @param {{ age: number, old: number | null }} props */

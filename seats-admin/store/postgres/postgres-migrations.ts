@@ -181,6 +181,15 @@ ALTER TABLE blocks DROP CONSTRAINT IF EXISTS blocks_tenant_sub_digest_key;
 ALTER TABLE blocks ADD UNIQUE (tenant, sub_digest, origin);
 `
 
+/**
+ * What an instance tells of its files, as JSON. Nullable: instances of an older version write rows without them.
+ * The lock as in {@link aboutInstances}.
+ */
+const filesOfInstances = `
+SET LOCAL lock_timeout = 1000;
+ALTER TABLE instances ADD COLUMN refused text COLLATE "C", ADD COLUMN secrets text COLLATE "C";
+`
+
 /** `schema_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
@@ -199,6 +208,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.leftOutGroups,
   blockOrigins,
   shared.grants,
+  filesOfInstances,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

@@ -3,7 +3,15 @@
 import { monotonic } from '../monotonic.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from '../rows.ts'
-import { type CutReport, type Instance, type Registry, UNDERSTOOD } from '../../model/registered-instance.ts'
+import {
+  type CutReport,
+  type Instance,
+  type InstanceSecrets,
+  type RefusedReload,
+  type Registry,
+  type TenantSecrets,
+  UNDERSTOOD,
+} from '../../model/registered-instance.ts'
 import { replaceUnstorable } from '../storable-text.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './postgres-connection.ts'
@@ -27,12 +35,18 @@ const REGISTER = `INSERT INTO instances (id, name, beat, applied, started_at, ve
  */
 const FOLLOW = `WITH beat AS (UPDATE instances SET beat = :beat,
      applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
-     config = :config, url = :url, cuts = :cuts, seen_at = clock_timestamp()
+     config = :config, url = :url, refused = :refused, cuts = :cuts, seen_at = clock_timestamp()
      WHERE id = :id AND beat < :beat RETURNING 1)
    ${feedQuery('(SELECT count(*) FROM beat) AS registered,')}`
 
-const INSTANCES = `SELECT id, name, beat, applied, config, url, started_at, version, understands, cuts,
-     round(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint AS age
+const AGE = 'round(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint AS age'
+const INSTANCES = `SELECT id, name, beat, applied, config, url, started_at, version, understands, cuts, refused,
+     secrets IS NOT NULL AS checks_files, ${AGE}
+   FROM instances ORDER BY id`
+
+const SHOW_SECRETS = 'UPDATE instances SET secrets = :secrets WHERE id = :id'
+const SECRETS = `SELECT id, name, beat, ${AGE}, CASE WHEN CAST(:tenant AS text) IS NULL OR secrets IS NULL THEN secrets
+     ELSE json_build_object(CAST(:tenant AS text), secrets::json -> CAST(:tenant AS text))::text END AS secrets
    FROM instances ORDER BY id`
 
 const FORGET = 'DELETE FROM instances WHERE id = :id AND beat = :beat'
@@ -64,6 +78,7 @@ export function registryOf(pools: ConnectionPools): Registry {
         applied,
         config: shown?.config ?? null,
         url: shown?.url ?? null,
+        refused: refusedText(shown?.refused ?? null),
         cuts: cuts.length === 0 ? null : JSON.stringify(cuts),
         mark: position?.mark ?? 0,
         ...feedParameters(position),
@@ -78,6 +93,15 @@ export function registryOf(pools: ConnectionPools): Registry {
     async instances() {
       observed = true
       return (await query(INSTANCES, {})).map(instance)
+    },
+
+    async showSecrets(id, secrets) {
+      await query(SHOW_SECRETS, { id, secrets: JSON.stringify(secrets) })
+    },
+
+    async secrets(tenant) {
+      observed = true
+      return (await query(SECRETS, { tenant })).map(instanceSecrets)
     },
 
     /**
@@ -99,10 +123,24 @@ export function registryOf(pools: ConnectionPools): Registry {
   }
 }
 
+function refusedText(refused: RefusedReload | null): string | null {
+  return refused && JSON.stringify({ ...refused, first: replaceUnstorable(refused.first) })
+}
+
 /** A column that this version, or a newer one, has written. */
-function listOrNull<V>(row: Row, column: string): readonly V[] | null {
+function jsonOrNull<V>(row: Row, column: string): V | null {
   const json = textOrNull(row, column)
   return json === null ? null : JSON.parse(json)
+}
+
+function instanceSecrets(row: Row): InstanceSecrets {
+  return {
+    id: text(row, 'id'),
+    name: text(row, 'name'),
+    beat: integer(row, 'beat'),
+    age: integer(row, 'age'),
+    secrets: jsonOrNull<TenantSecrets>(row, 'secrets'),
+  }
 }
 
 function instance(row: Row): Instance {
@@ -116,7 +154,9 @@ function instance(row: Row): Instance {
     age: integer(row, 'age'),
     startedAt: integerOrNull(row, 'started_at'),
     version: textOrNull(row, 'version'),
-    understands: listOrNull<string>(row, 'understands'),
-    cuts: listOrNull<CutReport>(row, 'cuts') ?? [],
+    understands: jsonOrNull<readonly string[]>(row, 'understands'),
+    cuts: jsonOrNull<readonly CutReport[]>(row, 'cuts') ?? [],
+    refused: jsonOrNull<RefusedReload>(row, 'refused'),
+    checksFiles: row['checks_files'] === true,
   }
 }

@@ -37,7 +37,16 @@ export async function hideGateway(path: string): Promise<void> {
 export async function shownGateway(path: string): Promise<ShownGateway | null> {
   try {
     const content: Partial<ShownGateway> = JSON.parse(await readFile(fileOf(path), 'utf8'))
-    const { id, name, startedAt, version, config = null, url = null } = content
+    const {
+      id,
+      name,
+      startedAt,
+      version,
+      config = null,
+      url = null,
+      refused = null,
+      secrets = null,
+    } = content
     if (
       typeof id !== 'string' ||
       typeof name !== 'string' ||
@@ -47,7 +56,7 @@ export async function shownGateway(path: string): Promise<ShownGateway | null> {
       Number.isNaN(new Date(startedAt).getTime())
     )
       return null
-    return { id, name, version, startedAt, config, url }
+    return { id, name, version, startedAt, config, url, refused, secrets }
   } catch {
     return null
   }

@@ -12,6 +12,7 @@ import type {
   updatedSeatView,
   userView,
 } from '../../../seats-admin/index.ts'
+import type { RefusedReload } from '../../../seats-admin/model/registered-instance.ts'
 import type { ValueOf } from '../../../seats-admin/model/json-schema.ts'
 import type { RevocationSubject } from '../../../seats-admin/model/revocation.ts'
 import type { decision } from '../../access/decisions-endpoint.ts'
@@ -44,6 +45,23 @@ export type SeatView = Omit<ListedSeat, 'member_count'> & Partial<ListedSeat & U
 type ListedSeat = ValueOf<typeof listedSeatView.schema>
 type UpdatedSeat = ValueOf<typeof updatedSeatView.schema>
 
+/** The secrets of the caller's tenant at each instance. */
+export interface FleetSecretsAnswer {
+  readonly data: readonly {
+    readonly tenant: string
+    readonly instances: readonly SecretsRow[]
+  }[]
+}
+
+export interface SecretsRow {
+  readonly id: string
+  readonly name: string
+  readonly age_ms: number
+  readonly beat: number
+  readonly signs: string | null
+  readonly accepts: readonly string[] | null
+}
+
 export interface FleetAnswer {
   readonly data: readonly {
     readonly id: string
@@ -53,6 +71,10 @@ export interface FleetAnswer {
     readonly age_ms: number
     readonly hash: string | null
     readonly url: string | null
+    /** Left out by an older version, as the two after it. */
+    readonly refused?: RefusedReload | null
+    readonly checks_files?: boolean
+    readonly beat?: number
   }[]
   readonly changes: readonly {
     readonly seq: number

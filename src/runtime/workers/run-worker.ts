@@ -74,6 +74,7 @@ async function begin(channel: Channel, extensions: Extensions) {
     memory: config.memory,
     endpoints: extensions.endpoints,
     fleet: coherence.fleet,
+    fleetSecrets: coherence.fleetSecrets,
     gathered: (own) => new WorkerActivity(own, channel),
   })
   await decisionPoint.lease.renewed()

@@ -218,6 +218,9 @@ export class StoreClient {
     await this.#ask(TIMEOUT, () => this.#rowOf(id, holds), effect)
   }
 
+  /** Simulated instances have no secrets. */
+  async showSecrets(): Promise<void> {}
+
   async leave(id: string): Promise<void> {
     await this.#ask(TIMEOUT, () => {
       this.#database.remove(this.#database.rows.get(id))

@@ -57,6 +57,7 @@ t.test('each answer', async (t) => {
   await admin('GET', '/v1/openapi.json')
   await admin('GET', '/v1/canary')
   await admin('GET', '/v1/fleet')
+  await admin('GET', '/v1/fleet/secrets')
   await admin('GET', '/auth/oidc/me')
 
   const answers = operations.flatMap(({ operation, answers }) =>

@@ -86,6 +86,46 @@ export const registryConformance = suite((test) => {
     t.same(await shown(), second, 'a late beat has no effect')
   })
 
+  registered('a sign of life carries the reload that was refused, or none', async (t, _, list) => {
+    await list.register('a', 'a')
+    const refused = { at: '2026-01-01T00:00:00.000Z', faults: 2, first: 'a.yaml:1:1: "\0" is no method' }
+    const shown = { config: '3f2a8c01d9e4', url: null }
+    await list.follow('a', 1, null, 0, { ...shown, refused })
+    t.match(await list.instances(), [
+      { ...shown, refused: { ...refused, first: 'a.yaml:1:1: "\ufffd" is no method' } },
+    ])
+    await list.follow('a', 2, null, 0, { ...shown, refused: null })
+    t.match(await list.instances(), [{ refused: null }])
+    await list.follow('a', 3, null, 0, { ...shown, refused })
+    await list.follow('a', 4, null, 0, shown)
+    t.match(await list.instances(), [{ refused: null }])
+  })
+
+  registered('an instance shows its secrets, of one tenant or all', async (t, _, list) => {
+    await list.showSecrets('a', { acme: ['000000000001'] })
+    t.same(await list.instances(), [], 'only if it is registered')
+    await list.register('a', 'host 1')
+    await list.register('b', 'host 2')
+    const read = async (tenant: string | null) =>
+      (await list.secrets(tenant)).map(({ id, name, secrets }) => ({ id, name, secrets }))
+    const none = { id: 'b', name: 'host 2', secrets: null }
+    t.same(await read('acme'), [{ id: 'a', name: 'host 1', secrets: null }, none])
+    const secrets = { acme: ['000000000001', '000000000002'], globex: ['000000000003'] }
+    await list.showSecrets('a', secrets)
+    await list.follow('a', 1, null, 0)
+    t.same(await read(null), [{ id: 'a', name: 'host 1', secrets }, none])
+    t.match(await read('acme'), [{ secrets: { acme: secrets.acme, globex: undefined } }, none])
+    t.match(await read('initech'), [{ secrets: { acme: undefined, initech: null } }, none])
+    for (const { beat, age } of await list.secrets('acme')) t.ok(age >= 0 && beat <= 1)
+    t.match(await list.instances(), [{ checksFiles: true }, { checksFiles: false }])
+    await list.showSecrets('a', { acme: ['000000000002'] })
+    await list.register('a', 'again')
+    t.match(await read('acme'), [{ secrets: { acme: ['000000000002'] } }, none], 'it keeps them')
+    await list.leave('a')
+    await list.register('a', 'host 1')
+    t.match(await read('acme'), [{ secrets: null }, none], 'a new entry has none')
+  })
+
   registered('an instance tells its start and version, or none', async (t, _, list) => {
     await list.register('a', 'a', { startedAt: 1_764_164_700_123, version: '1.2.3' })
     await list.register('b', 'b')

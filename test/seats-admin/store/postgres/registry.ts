@@ -116,7 +116,8 @@ export function registry(t: Test, server: PostgresServer): void {
     await registry.follow('new', 1, null, 0, { config: '3f2a8c01d9e4', url: null })
     t.match(await registry.instances(), [
       { id: 'new', config: '3f2a8c01d9e4' },
-      { id: 'old', beat: 1, config: null },
+      { id: 'old', beat: 1, config: null, refused: null, checksFiles: false },
     ])
+    t.match(await registry.secrets('acme'), [{ id: 'new' }, { id: 'old', secrets: null }])
   })
 }

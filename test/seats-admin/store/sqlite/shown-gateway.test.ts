@@ -6,7 +6,11 @@ import t from 'tap'
 import { hideGateway, showGateway, shownGateway } from '../../../../seats-admin/index.ts'
 import { temporaryFolder } from './support.ts'
 
-const SHOWN = { id: 'a', name: 'host 1', startedAt: 1, version: '1.0.0', config: 'hash', url: null }
+const SHOWN = {
+  ...{ id: 'a', name: 'host 1', startedAt: 1, version: '1.0.0', config: 'hash', url: null },
+  refused: { at: '2026-01-01T00:00:00.000Z', faults: 2, first: 'a.yaml:1:1: a fault' },
+  secrets: { acme: ['0123456789ab'] },
+}
 
 t.test('no link is followed, and no file of another is written to', async (t) => {
   const folder = temporaryFolder(t)
