@@ -160,7 +160,7 @@ export class Transaction {
 
   /**
    * Runs the parts of the write, appends the recorded entries, and numbers and marks the changes. Once a
-   * transaction.
+   * transaction. Without changes, the result is as {@link unchanged}.
    *
    * @param parts statements, each of which sees the state before, or after the parts before it
    */
@@ -201,7 +201,8 @@ export class Transaction {
 
   async #commit(parts: readonly Part[], changes: readonly Change[], values: Values, result: string) {
     const seq = this.#seq + changes.length
-    const mark = drawMark()
+    // The mark stays that of the newest change: a reader at the head goes on from there.
+    const mark = changes.length === 0 ? this.#mark : drawMark()
     const audit = this.#audit()
     const audited = Number(audit.parts.length > 0)
     const rows = changes.map((change, at) => ({ seq: this.#seq + at + 1, mark, ...change, audited }))
