@@ -56,9 +56,9 @@ export interface AppliedSeats { tenant: string; unchanged: number; warnings: War
 
 export interface AuditActor { kind: 'user' | 'api-key' | 'command' | 'provider'; id: string; name?: string }
 
-export interface AuditEntry { id: string; seq: number; at: string; tenant: string; actor: AuditActor; request_id: string | null; action: 'seat.create' | 'seat.update' | 'seat.delete' | 'api_key.create' | 'api_key.revoke' | 'block.create' | 'block.delete' | 'session.end' | 'revocation.create' | 'grant.create' | 'grant.delete' | 'bootstrap'; target: AuditTarget; space: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null; prev: string | null; hash: string }
+export interface AuditEntry { id: string; seq: number; at: string; tenant: string; actor: AuditActor; request_id: string | null; action: 'seat.create' | 'seat.update' | 'seat.delete' | 'api_key.create' | 'api_key.revoke' | 'block.create' | 'block.delete' | 'session.end' | 'revocation.create' | 'grant.create' | 'grant.delete' | 'scim_user.create' | 'scim_user.update' | 'scim_user.delete' | 'scim_group.create' | 'scim_group.update' | 'scim_group.delete' | 'bootstrap'; target: AuditTarget; space: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null; prev: string | null; hash: string }
 
-export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 'revocation' | 'grant'; id: string; name: string | null }
+export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 'revocation' | 'grant' | 'scim-user' | 'scim-group'; id: string; name: string | null }
 
 export interface Block { id: string; user: string; origin: 'admin' | 'events' | 'scim'; created_by: string; created_at: string; until?: string; reason?: string }
 

@@ -98,6 +98,12 @@ const ACTIONS = {
   'revocation.create': 'revoked',
   'grant.create': 'granted a Seat to the user',
   'grant.delete': 'ended the grant of the user',
+  'scim_user.create': 'created the SCIM user',
+  'scim_user.update': 'changed the SCIM user',
+  'scim_user.delete': 'deleted the SCIM user',
+  'scim_group.create': 'created the SCIM group',
+  'scim_group.update': 'changed the SCIM group',
+  'scim_group.delete': 'deleted the SCIM group',
   bootstrap: 'bootstrapped the tenant with',
 }
 

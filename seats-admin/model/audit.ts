@@ -15,6 +15,12 @@ export const AUDIT_ACTIONS = [
   'revocation.create',
   'grant.create',
   'grant.delete',
+  'scim_user.create',
+  'scim_user.update',
+  'scim_user.delete',
+  'scim_group.create',
+  'scim_group.update',
+  'scim_group.delete',
   'bootstrap',
 ] as const
 
@@ -25,11 +31,20 @@ export const ACTOR_KINDS = ['user', 'api-key', 'command', 'provider'] as const
 
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
-export const TARGET_KINDS = ['seat', 'api-key', 'block', 'session', 'revocation', 'grant'] as const
+export const TARGET_KINDS = [
+  'seat',
+  'api-key',
+  'block',
+  'session',
+  'revocation',
+  'grant',
+  'scim-user',
+  'scim-group',
+] as const
 
 export interface AuditActor {
   readonly kind: ActorKind
-  /** The token's `sub`, the API key's id, the command's name, or the provider's issuer. */
+  /** The token's `sub`, the API key's id, the command's name, the provider's issuer, or `scim`. */
   readonly id: string
   /** The user's email, the API key's name or the provider's host; absent if it is not known. */
   readonly name?: string

@@ -44,7 +44,7 @@ export interface ScimUser extends ScimUserInput {
   /** A ULID. */
   readonly id: string
   readonly tenant: string
-  /** The number of writes, from 1, with those to the memberships of the user. */
+  /** The number of writes, from 1. Those of groups do not count. */
   readonly version: number
   readonly createdAt: number
   readonly modifiedAt: number

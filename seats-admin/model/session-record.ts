@@ -30,6 +30,8 @@ export interface SessionRecord {
   readonly endedAt: number | null
   /** Whether a revocation has ended it. */
   readonly revoked: boolean
+  /** The member key of the user in mode `claim` of SCIM. Left out: the provider gave none, or it is the user. */
+  readonly member?: string
 }
 
 /** A live session as administration shows it. Times in ms since the epoch. */

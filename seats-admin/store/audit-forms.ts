@@ -1,6 +1,6 @@
 /**
- * What the audit records of a change: Seats, API keys, blocks, grants and sessions as their `GET` shows them. Never a
- * key's text or its hash.
+ * What the audit records of a change: Seats, API keys, blocks, grants and sessions as their `GET` shows them, and users
+ * and groups of SCIM in short. Never a key's text or its hash.
  */
 
 import type { AuditAction, AuditTarget } from '../model/audit.ts'
@@ -9,6 +9,7 @@ import type { Block } from '../model/block.ts'
 import type { ListedGrant } from '../model/grant.ts'
 import type { JsonObject } from '../model/canonical-json.ts'
 import { type Revocation, subjectText } from '../model/revocation.ts'
+import type { ScimGroup, ScimUser } from '../model/scim.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { ListedSession } from '../model/session-record.ts'
 import type { AuditEvent } from './audit-chain.ts'
@@ -39,6 +40,33 @@ export const seatEvent = eventsOf<StoredSeat>('seat', ({ name }) => name, seatFo
 export const apiKeyEvent = eventsOf<ApiKey>('api-key', ({ name }) => name, apiKeyForm)
 export const grantEvent = eventsOf<ListedGrant>('grant', ({ user }) => user, grantForm)
 export const blockEvent = eventsOf<Block>('block', ({ user }) => user, blockForm)
+
+export const scimUserEvent = eventsOf<ScimUser>('scim-user', ({ userName }) => userName, scimUserForm)
+
+/** Members that an entry of a group names, of those who were added or removed. */
+const MAX_NAMED_MEMBERS = 100
+
+/** @param members the ids of users who came and went */
+export function scimGroupEvent(
+  action: AuditAction,
+  before: ScimGroup | null,
+  after: ScimGroup | null,
+  { added, removed }: { readonly added: ReadonlySet<string>; readonly removed: ReadonlySet<string> },
+): AuditEvent {
+  const event = groupEvent(action, before, after)
+  if (event.after === null) return event
+  const moved = (ids: ReadonlySet<string>) => ({
+    count: ids.size,
+    ids: [...ids.values().take(MAX_NAMED_MEMBERS)],
+  })
+  const members = {
+    ...(added.size === 0 ? {} : { added: moved(added) }),
+    ...(removed.size === 0 ? {} : { removed: moved(removed) }),
+  }
+  return { ...event, after: { ...event.after, ...members } }
+}
+
+const groupEvent = eventsOf<ScimGroup>('scim-group', ({ displayName }) => displayName, scimGroupForm)
 
 /** With the API key that was created for the Seat. */
 export function bootstrapEvent(
@@ -159,6 +187,29 @@ export function apiKeyForm(key: ApiKey) {
     ...(key.expiresAt === null ? {} : { expires_at: timeText(key.expiresAt) }),
     ...(key.owner === null ? {} : { owner: replaceUnstorable(key.owner) }),
     ...(key.revokedAt === null ? {} : { revoked_at: timeText(key.revokedAt) }),
+  }
+}
+
+/** Without the attributes that concern no decision, such as telephone numbers. */
+function scimUserForm(user: ScimUser): JsonObject {
+  return {
+    id: user.id,
+    user_name: user.userName,
+    ...(user.externalId === null ? {} : { external_id: user.externalId }),
+    active: user.active,
+    ...(user.email === null ? {} : { email: user.email }),
+    ...(user.displayName === null ? {} : { display_name: user.displayName }),
+    version: user.version,
+  }
+}
+
+function scimGroupForm(group: ScimGroup): JsonObject {
+  return {
+    id: group.id,
+    display_name: group.displayName,
+    ...(group.externalId === null ? {} : { external_id: group.externalId }),
+    members: group.memberCount,
+    version: group.version,
   }
 }
 

@@ -16,7 +16,7 @@ const PUT = `INSERT INTO blocks (tenant, id, sub, sub_digest, origin, until, rea
   VALUES (:tenant, :id, :sub, :sub_digest, :origin, :until, :reason, :created_by, :created_at)
   ON CONFLICT (tenant, id) DO UPDATE SET until = excluded.until, reason = excluded.reason,
     created_by = excluded.created_by, created_at = excluded.created_at`
-const REMOVE = 'DELETE FROM blocks WHERE tenant = :tenant AND id = :id'
+export const REMOVE_BLOCK = 'DELETE FROM blocks WHERE tenant = :tenant AND id = :id'
 
 /** Blocks a user in a transaction, in place of an earlier block of the same origin. */
 export function blocking(dialect: Dialect) {
@@ -73,7 +73,7 @@ export function blockWriter({ dialect, write }: Database) {
         const block = storedBlock(row)
         const changes = [blockChange(tenant, block.user)]
         transaction.record(blockEvent('block.delete', block, null))
-        return { ...(await transaction.commit([REMOVE], changes, { tenant, id })), value: null }
+        return { ...(await transaction.commit([REMOVE_BLOCK], changes, { tenant, id })), value: null }
       })
     },
   } satisfies Partial<AdminStore>

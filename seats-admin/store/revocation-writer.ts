@@ -46,7 +46,7 @@ import type { Writer } from './writer.ts'
 const SESSIONS = 250
 const KEYS = 50
 /** A time after each creation. */
-const ANY_TIME = Number.MAX_SAFE_INTEGER
+export const ANY_TIME = Number.MAX_SAFE_INTEGER
 /** Before all sessions and API keys. */
 const FIRST = { after: '', after_sub: '' }
 
@@ -143,7 +143,7 @@ interface Revoked {
 }
 
 /** The revocations of a transaction. */
-class Revoking {
+export class Revoking {
   readonly #dialect: Dialect
   readonly #transaction: Transaction
   readonly #writer: Writer

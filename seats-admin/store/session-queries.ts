@@ -27,7 +27,7 @@ import type { Writer } from './writer.ts'
 
 /** Columns for the request path: without the handle's hashes and the provider's tokens. */
 export const RECORD_COLUMNS =
-  'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at, revoked'
+  'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at, revoked, member'
 
 /** Of {@link listedSession}. */
 export const LISTED_COLUMNS = 'id, sub, email, cookie_hash, created_at, expires_at'
@@ -48,9 +48,9 @@ const SAME_SECRETS = ['cookie_hash', 'family_hash', 'handle_hash']
  */
 export function creation({ ifNoSoleLock }: Dialect): string {
   return `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
-      hash_perm, issued_at, renew_at, expires_at, ended_at, sealed, provider_session, created_at)
+      hash_perm, issued_at, renew_at, expires_at, ended_at, sealed, provider_session, created_at, member)
     SELECT :tenant, :id, :cookie_hash, :family_hash, :handle_hash, :sub, :email, :name,
-      :hash_perm, :issued_at, :renew_at, :expires_at, :ended_at, :sealed, :provider_session, :created_at
+      :hash_perm, :issued_at, :renew_at, :expires_at, :ended_at, :sealed, :provider_session, :created_at, :member
     ${ifNoSoleLock}
     ON CONFLICT (tenant, id) DO UPDATE SET id = excluded.id
     WHERE ${SAME_SECRETS.map((column) => `sessions.${column} IS NOT DISTINCT FROM excluded.${column}`).join(' AND ')}
@@ -166,6 +166,7 @@ export function sessionRecord(row: Row): SessionRecord {
     expiresAt: integer(row, 'expires_at'),
     endedAt: integerOrNull(row, 'ended_at'),
     revoked: integer(row, 'revoked') === 1,
+    ...(row.member === null ? {} : { member: JSON.parse(text(row, 'member')) }),
   }
 }
 
@@ -209,6 +210,7 @@ export function sessionValues(session: StoredSession) {
     ended_at: session.endedAt,
     provider_session: session.providerSession,
     created_at: session.createdAt,
+    member: quoted(session.member ?? null),
     ...renewalValues(session),
   }
 }

@@ -203,6 +203,59 @@ CREATE INDEX grants_by_end ON grants (tenant, until_at);
 CREATE INDEX grants_of_member ON grants (tenant, ${member.split(' ')[0]});
 `,
 
+    /**
+     * What a provider keeps by SCIM. `user_name_key` and `email_key` are in lower case. `resource` is the JSON of the
+     * other attributes of a user; it comes last, and is not read with the columns before it. The counts of a group are kept
+     * up to date. `member` of a session is a JSON string; of both it is the claim of mode `claim`. An instance of the
+     * version before writes and reads without them.
+     */
+    scim: `
+CREATE TABLE scim_users (
+  tenant ${text} NOT NULL,
+  id ${text} NOT NULL,
+  user_name ${text} NOT NULL,
+  user_name_key ${text} NOT NULL,
+  external_id ${text},
+  active ${integer} NOT NULL,
+  email ${text},
+  email_key ${text},
+  display_name ${text},
+  version ${integer} NOT NULL,
+  created_at ${integer} NOT NULL,
+  modified_at ${integer} NOT NULL,
+  resource ${text} NOT NULL,
+  PRIMARY KEY (tenant, id),
+  UNIQUE (tenant, user_name_key),
+  UNIQUE (tenant, external_id)
+)${end};
+CREATE INDEX scim_users_by_email ON scim_users (tenant, email_key, id) WHERE email_key IS NOT NULL;
+CREATE INDEX scim_users_by_display_name ON scim_users (tenant, display_name, id) WHERE display_name IS NOT NULL;
+CREATE TABLE scim_groups (
+  tenant ${text} NOT NULL,
+  id ${text} NOT NULL,
+  display_name ${text} NOT NULL,
+  external_id ${text},
+  member_count ${integer} NOT NULL,
+  active_count ${integer} NOT NULL,
+  version ${integer} NOT NULL,
+  created_at ${integer} NOT NULL,
+  modified_at ${integer} NOT NULL,
+  PRIMARY KEY (tenant, id),
+  UNIQUE (tenant, display_name)
+)${end};
+CREATE INDEX scim_groups_by_external_id ON scim_groups (tenant, external_id, id) WHERE external_id IS NOT NULL;
+CREATE TABLE scim_members (
+  tenant ${text} NOT NULL,
+  group_id ${text} NOT NULL,
+  user_id ${text} NOT NULL,
+  PRIMARY KEY (tenant, group_id, user_id)
+)${byKey};
+CREATE INDEX scim_members_of_user ON scim_members (tenant, user_id, group_id);
+ALTER TABLE sessions ADD COLUMN member ${text};
+ALTER TABLE users ADD COLUMN member ${text};
+CREATE INDEX users_of_member ON users (tenant, member, sub) WHERE member IS NOT NULL;
+`,
+
     /** The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not used. */
     wildcards: `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE ${position('permissions', `'"*"'`)} > 0;

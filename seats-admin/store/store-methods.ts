@@ -12,6 +12,9 @@ import { revocationReader } from './revocation-reader.ts'
 import { revocationWriter } from './revocation-writer.ts'
 import { integer } from './rows.ts'
 import { seatGrantWriter } from './seat-grant-writer.ts'
+import { scimGroupWriter } from './scim-group-writer.ts'
+import { scimReader } from './scim-reader.ts'
+import { scimUserWriter } from './scim-user-writer.ts'
 import { seatWriter } from './seat-writer.ts'
 import { seatsFileReader } from './seats-file-reader.ts'
 import { seatsFileWriter } from './seats-file-writer.ts'
@@ -38,6 +41,9 @@ export function methodsOf(database: Database): StoreMethods {
     ...revocationReader(database),
     ...revocationWriter(database),
     ...signInWriter(database),
+    ...scimReader(database),
+    ...scimUserWriter(database),
+    ...scimGroupWriter(database),
     ...bootstrapWriter(database),
     endSession,
     sessions: { readSession, ...sessions },

@@ -28,6 +28,7 @@ import type {
   SeatVersions,
 } from '../model/planned-seats.ts'
 import type { RevocationStore } from './revocation-store.ts'
+import type { ScimStore } from './scim-store.ts'
 import type { SessionPage, SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
 import type { AdministrativeWrite, Writer, Written } from './writer.ts'
@@ -286,7 +287,7 @@ export interface Ownership {
   readonly superseded: Promise<StoreUnavailable>
 }
 
-export interface Store extends SeatReader, ChangeReader, AdminStore, RevocationStore {
+export interface Store extends SeatReader, ChangeReader, AdminStore, RevocationStore, ScimStore {
   /** The registry of the fleet; null for a store of one gateway. */
   readonly registry: Registry | null
   /** The ownership; null for a shared store, and for a store that no gateway has opened. */

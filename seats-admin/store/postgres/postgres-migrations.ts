@@ -190,6 +190,13 @@ SET LOCAL lock_timeout = 1000;
 ALTER TABLE instances ADD COLUMN refused text COLLATE "C", ADD COLUMN secrets text COLLATE "C";
 `
 
+/** The locks as in {@link versions}: sessions and users get a column. */
+const scim = `
+SET LOCAL lock_timeout = 1000;
+SELECT 1 FROM counter FOR UPDATE;
+${shared.scim}
+`
+
 /** `schema_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
@@ -209,6 +216,7 @@ export const MIGRATIONS: readonly string[] = [
   blockOrigins,
   shared.grants,
   filesOfInstances,
+  scim,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

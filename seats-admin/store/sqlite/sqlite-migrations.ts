@@ -210,6 +210,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.leftOutGroups,
   blockOrigins,
   shared.grants,
+  shared.scim,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

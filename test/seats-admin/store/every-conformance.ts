@@ -15,6 +15,9 @@ import { registryConformance } from './registry-conformance.ts'
 import { revocationConformance } from './revocation-conformance.ts'
 import { rightConformance } from './right-conformance.ts'
 import { seatGrantConformance } from './seat-grant-conformance.ts'
+import { scimBlockConformance } from './scim-block-conformance.ts'
+import { scimGroupConformance } from './scim-group-conformance.ts'
+import { scimUserConformance } from './scim-user-conformance.ts'
 import { seatConformance } from './seat-conformance.ts'
 import { seatsFileConformance } from './seats-file-conformance.ts'
 import { sessionAuditConformance } from './session-audit-conformance.ts'
@@ -42,6 +45,9 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     auditStatesConformance,
     sessionAuditConformance,
     administrationConformance,
+    scimUserConformance,
+    scimGroupConformance,
+    scimBlockConformance,
   ])
     suite(t, openStore)
 }

@@ -1,0 +1,359 @@
+/**
+ * Writes of SCIM users, each in one transaction with what it takes and gives: revocations, blocks of origin `scim`,
+ * memberships, and the row by which administration knows the user.
+ */
+
+import type { Change, Committed } from '../model/change.ts'
+import { matches, scimTag } from '../model/entity-tag.ts'
+import { isRefusal } from '../model/refusal.ts'
+import type { Revocation, RevocationScope } from '../model/revocation.ts'
+import {
+  isScimRefusal,
+  type ScimMode,
+  type ScimRefusal,
+  type ScimUser,
+  type ScimUserInput,
+} from '../model/scim.ts'
+import { ulid } from '../model/ulid.ts'
+import { isStorableSub } from '../model/user.ts'
+import { blockEvent, scimUserEvent } from './audit-forms.ts'
+import { blockChange, blockQueries, storedBlock, subDigest } from './block-queries.ts'
+import { blocking, REMOVE_BLOCK } from './block-writer.ts'
+import type { Database } from './database.ts'
+import { subjectDigest } from './restriction-queries.ts'
+import { concernOf } from './revocation-queries.ts'
+import { REVOCATION_PATIENCE } from './revocation-store.ts'
+import { ANY_TIME, Revoking } from './revocation-writer.ts'
+import { type Dialect, integer, text, textOrNull } from './rows.ts'
+import {
+  foldedCase,
+  memberKeyOf,
+  membershipChange,
+  membershipKey,
+  SCIM_USER_COLUMNS,
+  scimUser,
+  scimUserRow,
+} from './scim-queries.ts'
+import {
+  refuseOlderInstance,
+  refuseScimUser,
+  scimChanged,
+  scimNotFound,
+  scimPreconditionFailed,
+  scimRefusal,
+  scimTaken,
+} from './scim-rules.ts'
+import type { ScimStore, ScimWritten } from './scim-store.ts'
+import { storableOrEmpty } from './storable-text.ts'
+import type { Transaction } from './transaction.ts'
+import type { Writer } from './writer.ts'
+
+const ORIGIN = 'scim'
+const DEACTIVATED = 'deactivated by SCIM'
+const GONE = 'deleted by SCIM'
+
+function userQueries({ memberColumn }: Dialect) {
+  const ofUser = 'SELECT m.group_id FROM scim_members m WHERE m.tenant = :tenant AND m.user_id = :id'
+  return {
+    find: `SELECT ${SCIM_USER_COLUMNS} FROM scim_users u WHERE u.tenant = :tenant AND u.id = :id`,
+    taken: `SELECT user_name_key FROM scim_users WHERE tenant = :tenant AND id <> :id
+      AND (user_name_key = :user_name_key OR external_id = :external_id)`,
+    insert: `INSERT INTO scim_users (tenant, id, user_name, user_name_key, external_id, active, email, email_key,
+        display_name, version, created_at, modified_at, resource)
+      VALUES (:tenant, :id, :user_name, :user_name_key, :external_id, :active, :email, :email_key,
+        :display_name, :version, :created_at, :modified_at, :resource)`,
+    update: `UPDATE scim_users SET user_name = :user_name, user_name_key = :user_name_key, external_id = :external_id,
+        active = :active, email = :email, email_key = :email_key, display_name = :display_name, version = :version,
+        modified_at = :modified_at, resource = :resource
+      WHERE tenant = :tenant AND id = :id`,
+    countActive: `UPDATE scim_groups SET active_count = active_count + :delta WHERE tenant = :tenant AND id IN (${ofUser})`,
+    leave: `UPDATE scim_groups SET member_count = member_count - 1, active_count = active_count - :active,
+        version = version + 1, modified_at = :modified_at
+      WHERE tenant = :tenant AND id IN (${ofUser})`,
+    removeMemberships: 'DELETE FROM scim_members WHERE tenant = :tenant AND user_id = :id',
+    delete: 'DELETE FROM scim_users WHERE tenant = :tenant AND id = :id',
+    /** A sign-in knows better. */
+    know: `INSERT INTO users (tenant, sub, email, name, last_sign_in) VALUES (:tenant, :sub, :email, :name, NULL)
+      ON CONFLICT (tenant, sub) DO UPDATE SET email = excluded.email, name = excluded.name
+      WHERE users.last_sign_in IS NULL`,
+    /** Users of before their sign-ins were recorded have Seats. */
+    forget: `DELETE FROM users WHERE tenant = :tenant AND sub = :sub AND last_sign_in IS NULL
+      AND NOT EXISTS (SELECT 1 FROM members m WHERE m.tenant = :tenant AND m.${memberColumn} = :member)`,
+    subsOf: 'SELECT sub FROM users WHERE tenant = :tenant AND member = :member ORDER BY sub',
+    answer: `SELECT r.answer FROM revocations r WHERE r.tenant = :tenant AND r.subject_digest = :digest
+      ORDER BY r.id DESC LIMIT 1`,
+    /** Whether a sign-in is like the last one, and its SCIM user active or unknown. */
+    isRecorded: `SELECT u.sub FROM users u WHERE u.tenant = :tenant AND u.sub = :sub AND u.member = :member
+      AND NOT EXISTS (SELECT 1 FROM scim_users s WHERE s.tenant = :tenant AND s.external_id = :member AND s.active = 0)`,
+    record: `INSERT INTO users (tenant, sub, member) VALUES (:tenant, :sub, :member)
+      ON CONFLICT (tenant, sub) DO UPDATE SET member = excluded.member`,
+    isActive: 'SELECT active FROM scim_users WHERE tenant = :tenant AND external_id = :member',
+  }
+}
+
+export function scimUserWriter({ dialect, unnumbered, write }: Database) {
+  const queries = userQueries(dialect)
+  const writing = (mode: ScimMode, transaction: Transaction, writer: Writer) =>
+    new ScimUserWrite(dialect, queries, mode, transaction, writer)
+  return {
+    async createScimUser(author, mode, input) {
+      const refusal = refuseScimUser(input)
+      if (refusal !== null) return refusal
+      return write(author, (...of) => writing(mode, ...of).create(input), REVOCATION_PATIENCE)
+    },
+
+    async updateScimUser(author, mode, id, version, input) {
+      const refusal = refuseScimUser(input)
+      if (refusal !== null) return refusal
+      return write(author, (...of) => writing(mode, ...of).update(id, version, input), REVOCATION_PATIENCE)
+    },
+
+    deleteScimUser: (author, mode, id) =>
+      write(author, (...of) => writing(mode, ...of).delete(id), REVOCATION_PATIENCE),
+
+    async recordScimMember(author, sub, member) {
+      if (!isStorableSub(sub) || !isStorableSub(member)) return null
+      const values = { tenant: author.tenant, sub, member }
+      if ((await unnumbered.get(queries.isRecorded, values)) !== undefined) return null
+      // It excludes a deactivation, which finds the key or has come before.
+      return write(author, async (transaction, writer) => {
+        await transaction.modify([queries.record], values)
+        const row = await transaction.get(queries.isActive, values)
+        if (row === undefined || integer(row, 'active') === 1) return null
+        const block = { user: sub, until: null, reason: DEACTIVATED, origin: ORIGIN } as const
+        const effect = await blocking(dialect)(transaction, writer, block)
+        return isRefusal(effect) ? scimRefusal(effect) : transaction.commitEffect(effect)
+      })
+    },
+  } satisfies Partial<ScimStore>
+}
+
+/** What a write takes from a member key. */
+interface Ended {
+  readonly key: string
+  readonly what: RevocationScope
+}
+
+/** A write of one user, in its transaction. */
+class ScimUserWrite {
+  readonly #dialect: Dialect
+  readonly #queries: ReturnType<typeof userQueries>
+  readonly #mode: ScimMode
+  readonly #transaction: Transaction
+  readonly #writer: Writer
+  readonly #changes: Change[] = []
+  readonly #revocations: Revocation[] = []
+
+  constructor(
+    dialect: Dialect,
+    queries: ReturnType<typeof userQueries>,
+    mode: ScimMode,
+    transaction: Transaction,
+    writer: Writer,
+  ) {
+    this.#dialect = dialect
+    this.#queries = queries
+    this.#mode = mode
+    this.#transaction = transaction
+    this.#writer = writer
+  }
+
+  async create(input: ScimUserInput): Promise<ScimWritten<ScimUser> | ScimRefusal> {
+    const { tenant, now } = this.#writer
+    const id = ulid(this.#transaction.idTime())
+    const user = { ...input, id, tenant, version: 1, createdAt: now, modifiedAt: now }
+    const taken = await this.#refuseTaken(user)
+    if (taken !== null) return taken
+    this.#transaction.record(scimUserEvent('scim_user.create', null, user))
+    await this.#transaction.flush([this.#queries.insert], scimUserRow(user))
+    return this.#complete(null, user, user)
+  }
+
+  async update(
+    wanted: string,
+    version: number,
+    input: ScimUserInput,
+  ): Promise<ScimWritten<ScimUser> | ScimRefusal> {
+    const before = await this.#find(wanted)
+    if (isScimRefusal(before)) return before
+    if (before.version !== version) return scimChanged
+    const after = {
+      ...before,
+      ...input,
+      version: before.version + 1,
+      modifiedAt: Math.max(this.#writer.now, before.modifiedAt),
+    }
+    const isSame = isSameInput(before, after)
+    if (isSame && (after.active || (await this.#isClosed(after))))
+      return { ...this.#transaction.unchanged, value: before, revocations: [] }
+    const taken = await this.#refuseTaken(after)
+    if (taken !== null) return taken
+    // The same `active: false` once more is a revocation and no change of the user.
+    if (isSame) return this.#complete(before, before, before, true)
+    this.#transaction.record(scimUserEvent('scim_user.update', before, after))
+    const { tenant, id } = after
+    const delta = Number(after.active) - Number(before.active)
+    const parts = [this.#queries.update, ...(delta === 0 ? [] : [this.#queries.countActive])]
+    await this.#transaction.flush(parts, { ...scimUserRow(after), tenant, id, delta })
+    return this.#complete(before, after, after)
+  }
+
+  async delete(wanted: string): Promise<ScimWritten<null> | ScimRefusal> {
+    const user = await this.#find(wanted)
+    if (isScimRefusal(user)) return user
+    this.#transaction.record(scimUserEvent('scim_user.delete', user, null))
+    const { leave, removeMemberships, delete: remove } = this.#queries
+    const values = {
+      tenant: user.tenant,
+      id: user.id,
+      active: Number(user.active),
+      modified_at: this.#writer.now,
+    }
+    await this.#transaction.flush([leave, removeMemberships, remove], values)
+    return this.#complete(user, null, null)
+  }
+
+  async #find(wanted: string): Promise<ScimUser | ScimRefusal> {
+    const { tenant, ifMatch = null } = this.#writer
+    const row = await this.#transaction.get(this.#queries.find, { tenant, id: storableOrEmpty(wanted) })
+    if (row === undefined) return scimNotFound
+    const user = scimUser(row)
+    return matches(ifMatch, scimTag(user)) ? user : scimPreconditionFailed
+  }
+
+  async #refuseTaken({ tenant, id, userName, externalId }: ScimUser): Promise<ScimRefusal | null> {
+    const user_name_key = foldedCase(userName)
+    const values = { tenant, id, user_name_key, external_id: externalId }
+    const row = await this.#transaction.get(this.#queries.taken, values)
+    if (row === undefined) return null
+    return scimTaken(text(row, 'user_name_key') === user_name_key ? 'userName' : 'externalId')
+  }
+
+  /** Whether each caller who is the user has a block of SCIM, and a revocation that was closed. */
+  async #isClosed(user: ScimUser): Promise<boolean> {
+    const { tenant } = user
+    const { blockByUser } = blockQueries(this.#dialect)
+    for (const sub of await this.#subsOf(memberKeyOf(this.#mode, user))) {
+      const values = { tenant, sub_digest: subDigest(sub), origin: ORIGIN }
+      if ((await this.#transaction.get(blockByUser, values)) === undefined) return false
+      const digest = subjectDigest({ user: sub })
+      const row = await this.#transaction.get(this.#queries.answer, { tenant, digest })
+      const answer = row === undefined ? null : textOrNull(row, 'answer')
+      if (answer === null || JSON.parse(answer).state !== 'closed') return false
+    }
+    return true
+  }
+
+  /** The callers who have the member key. */
+  async #subsOf(key: string | null): Promise<readonly string[]> {
+    if (key === null) return []
+    if (this.#mode !== 'claim') return [key]
+    const { tenant } = this.#writer
+    const rows = await this.#transaction.all(this.#queries.subsOf, { tenant, member: key })
+    return rows.map((row) => text(row, 'sub'))
+  }
+
+  /** Takes and gives what the change of the user means, and commits. */
+  async #complete<V>(
+    before: ScimUser | null,
+    after: ScimUser | null,
+    value: V,
+    isRepeated = false,
+  ): Promise<ScimWritten<V> | ScimRefusal> {
+    const { ended, lifted } = this.#consequences(before, after, isRepeated)
+    if (ended.length > 0) {
+      const older = await refuseOlderInstance(this.#dialect, this.#transaction)
+      const refusal = older ?? (await this.#end(ended))
+      if (refusal !== null) return refusal
+    }
+    for (const key of lifted) for (const sub of await this.#subsOf(key)) await this.#lift(sub)
+    await this.#list(before, after)
+    const changes = [...this.#changes, ...this.#membershipChanges(before, after)]
+    const committed: Committed = await this.#transaction.commit([], changes, {})
+    return { ...committed, value, revocations: this.#revocations }
+  }
+
+  #consequences(before: ScimUser | null, after: ScimUser | null, isRepeated: boolean) {
+    const keyOf = (user: ScimUser | null) => (user === null ? null : memberKeyOf(this.#mode, user))
+    const [old, key] = [keyOf(before), keyOf(after)]
+    const ended: Ended[] = []
+    const lifted: string[] = []
+    // The user of a former key is no longer provisioned, as after a deletion.
+    if (old !== null && old !== key) {
+      ended.push({ key: old, what: 'existing' })
+      lifted.push(old)
+    }
+    if (key === null || after === null) return { ended, lifted }
+    const isNew = old !== key || before?.active !== after.active
+    if (after.active && isNew) lifted.push(key)
+    if (!after.active && (isNew || isRepeated)) ended.push({ key, what: 'all' })
+    return { ended, lifted }
+  }
+
+  async #end(ended: readonly Ended[]): Promise<ScimRefusal | null> {
+    const revoking = new Revoking(this.#dialect, this.#transaction, this.#writer)
+    const at = await revoking.begin()
+    for (const { key, what } of ended)
+      for (const sub of await this.#subsOf(key)) {
+        const subject = { user: sub }
+        const result = await revoking.revoke(
+          {
+            ...{ id: ulid(this.#transaction.idTime()), at, subject, what, until: null, apiKeys: false },
+            ...{ keptKey: null, answer: null, reason: what === 'all' ? DEACTIVATED : GONE },
+            ...(what === 'all' ? { origin: ORIGIN } : {}),
+          },
+          concernOf({ subject, apiKeys: false }, null),
+          ANY_TIME,
+          this.#changes.length,
+        )
+        if (isRefusal(result)) return scimRefusal(result)
+        await this.#transaction.flush(result.effect.parts, result.effect.values)
+        this.#changes.push(...result.effect.changes)
+        this.#revocations.push(result.value)
+      }
+    return null
+  }
+
+  /** Deletes the block of SCIM. Those of other origins stay. */
+  async #lift(sub: string): Promise<void> {
+    const { tenant } = this.#writer
+    const { blockByUser } = blockQueries(this.#dialect)
+    const values = { tenant, sub_digest: subDigest(sub), origin: ORIGIN }
+    const row = await this.#transaction.get(blockByUser, values)
+    if (row === undefined) return
+    const block = storedBlock(row)
+    this.#transaction.record(blockEvent('block.delete', block, null))
+    await this.#transaction.flush([REMOVE_BLOCK], { tenant, id: block.id })
+    this.#changes.push(blockChange(tenant, sub))
+  }
+
+  /** Makes `GET /v1/users` know the user, where the member key is a `sub`. */
+  async #list(before: ScimUser | null, after: ScimUser | null): Promise<void> {
+    if (this.#mode === 'claim') return
+    const { tenant } = this.#writer
+    const keyOf = (user: ScimUser | null) => (user === null ? null : memberKeyOf(this.#mode, user))
+    const [old, sub] = [keyOf(before), keyOf(after)]
+    if (old !== null && old !== sub) {
+      const values = { tenant, sub: old, member: this.#dialect.memberKey(old) }
+      await this.#transaction.modify([this.#queries.forget], values)
+    }
+    const isShown = (user: ScimUser | null) => JSON.stringify([user?.email, user?.displayName])
+    if (after === null || sub === null || (old === sub && isShown(before) === isShown(after))) return
+    const { email, displayName: name } = after
+    await this.#transaction.modify([this.#queries.know], { tenant, sub, email, name })
+  }
+
+  #membershipChanges(before: ScimUser | null, after: ScimUser | null): Change[] {
+    const { tenant } = this.#writer
+    const keys = [before, after].flatMap((user) => (user === null ? [] : [membershipKey(user)]))
+    const changes = new Map(keys.map((key) => [JSON.stringify(key), membershipChange(tenant, key)]))
+    if (before !== null && after !== null && changes.size === 1 && before.active === after.active) return []
+    return [...changes.values()]
+  }
+}
+
+function isSameInput(before: ScimUser, after: ScimUser): boolean {
+  const stateOf = ({ userName, externalId, active, email, displayName, resource }: ScimUser) =>
+    JSON.stringify([userName, externalId, active, email, displayName, resource])
+  return stateOf(before) === stateOf(after)
+}
