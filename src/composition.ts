@@ -117,7 +117,7 @@ export function builtInOperations(): Operation[] {
   return operationsOf(builtInEndpoints(UNSERVED), ROOT)
 }
 
-const ROOT: BuiltInPlace = { hosts: null, prefix: '', authPrefix: '', console: false }
+const ROOT: BuiltInPlace = { hosts: null, prefix: '', authPrefix: '', console: false, scim: false }
 
 const UNSERVED: EndpointParts = {
   get store(): never {

@@ -242,7 +242,7 @@ const NOTHING: Loaded = {
   shadowEntries: null,
   files: [],
   upstreams: new Map(),
-  api: { hosts: null, prefix: '', authPrefix: '', console: false },
+  api: { hosts: null, prefix: '', authPrefix: '', console: false, scim: false },
 }
 
 /**

@@ -69,7 +69,7 @@ export function buildSettings(root: Section) {
 }
 
 /** The location of the gateway's own endpoints and pages: `api:`, `api_hosts:` and `console:`. */
-function buildPlace({ api, apiHosts, console }: Values, root: Section): BuiltInPlace {
+function buildPlace({ api, apiHosts, console, tenants: all }: Values, root: Section): BuiltInPlace {
   const hasAlias = root.has('api_hosts')
   const section = root.section('api')
   if (hasAlias && section.has('hosts'))
@@ -81,6 +81,7 @@ function buildPlace({ api, apiHosts, console }: Values, root: Section): BuiltInP
     prefix: api.prefix,
     authPrefix: api.authPrefix,
     console,
+    scim: [...all.values()].some(({ scim }) => scim !== null),
   })
 }
 

@@ -25,8 +25,8 @@ type Settings = Pick<Config, 'upstreams' | 'methods'> & Partial<Pick<Config, 'ap
  * - of each entry: method, hosts, pattern, requirement, space, upstream, forwarded path, limits, rate limits,
  *   `tenant` and `sign_in`, and whether the upstream accepts `;` and `%2F`;
  * - the accepted methods;
- * - the hosts and prefixes of the built-in routes, which the program itself has, and whether the console is
- *   among them.
+ * - the hosts and prefixes of the built-in routes, which the program itself has, and whether the console and
+ *   SCIM are among them.
  *
  * It also covers `cors`, which decides preflights and whether a session cookie is accepted.
  */
@@ -38,11 +38,12 @@ export function contentHash(entries: readonly RouteEntry[], { upstreams, methods
 }
 
 /** Settings that the configuration leaves out add nothing, so that older tables keep their hash. */
-function linesOfPlace({ hosts, prefix, authPrefix, console }: BuiltInPlace): string[] {
+function linesOfPlace({ hosts, prefix, authPrefix, console, scim }: BuiltInPlace): string[] {
   return [
     ...(hosts === null ? [] : [JSON.stringify(['api_hosts', ...hosts.toSorted()])]),
     ...(prefix === '' && authPrefix === '' ? [] : [JSON.stringify(['api', prefix, authPrefix])]),
     ...(console ? [JSON.stringify(['console'])] : []),
+    ...(scim ? [JSON.stringify(['scim'])] : []),
   ]
 }
 

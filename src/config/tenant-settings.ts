@@ -11,6 +11,7 @@ import {
   reportSharedClient,
   type TenantsByClient,
 } from './oidc-settings.ts'
+import { checkScim, scim, type ScimConfig } from './scim-settings.ts'
 import type { Section } from './section.ts'
 import { choice, duration, list, map, mapOf, required, text } from './setting.ts'
 import { spaceId } from './space-settings.ts'
@@ -75,6 +76,7 @@ export const tenants = mapOf(
     token: required(token),
     oidc,
     issuers,
+    scim,
   }),
   'The customers of the platform, by id. An id has at most 63 lowercase letters, digits and -, and begins with a letter or digit.',
   { minProperties: 1, propertyNames: { pattern: '^[a-z0-9][a-z0-9-]{0,62}$' } },
@@ -94,6 +96,8 @@ export interface TenantConfig {
   readonly oidc: OidcConfig | null
   /** The issuers of accepted bearer tokens, in addition to the gateway and `oidc`; left out: none. */
   readonly issuers?: readonly IssuerConfig[]
+  /** What the identity provider keeps by SCIM; null or left out: nothing. */
+  readonly scim?: ScimConfig | null
 }
 
 /** @param authPrefix the prefix of the sign-in endpoints; '': none */
@@ -121,6 +125,7 @@ export function buildTenants(
   }
   reportSharedIssuers(placed, values)
   reportSharedHmac(all, values, ownerOf)
+  reportSharedScim(all, values)
   return frozenMap(new Map([...values].map(([id, tenant]) => [id, Object.freeze({ id, ...tenant })])))
 }
 
@@ -157,6 +162,24 @@ function reportSharedHmac(
           `client_secret: signs ID tokens with HS256, and is also ${use}: have the provider issue another one`,
         )
   }
+}
+
+/** Reports tokens of SCIM that are something else too. */
+function reportSharedScim(all: Section, values: ReturnType<typeof tenants.read>): void {
+  const secrets = new Map<string, string>()
+  for (const [id, { oidc: provider, token: own }] of values) {
+    for (const each of own.secrets)
+      secrets.set(Buffer.from(each).toString(), `a secret of the tokens of tenant ${id}`)
+    const client = provider?.clientSecret ?? null
+    if (client !== null) secrets.set(client, `the client_secret of tenant ${id}`)
+  }
+  for (const [id, { oidc: provider, scim: config }] of values)
+    if (config !== null)
+      checkScim(all.section(id), id, config, {
+        secrets,
+        acceptsProviderTokens: provider?.acceptProviderTokens === true,
+        hasProvider: provider !== null,
+      })
 }
 
 /** Refuses a secret of two tenants: a tenant that signs its own tokens could sign tokens of the other. */

@@ -11,4 +11,6 @@ export interface BuiltInPlace {
   readonly authPrefix: string
   /** Whether the console is among them, after `authPrefix`. Its pages call the others. */
   readonly console: boolean
+  /** Whether those of SCIM are among them, after `authPrefix`: a tenant has `scim`. */
+  readonly scim: boolean
 }

@@ -4,17 +4,29 @@ import t from 'tap'
 import { BASE, configOf, faultsAt } from './support.ts'
 
 t.test('prefixes and hosts', async (t) => {
-  t.same((await configOf(t, BASE)).api, { hosts: null, prefix: '', authPrefix: '', console: false })
+  t.same((await configOf(t, BASE)).api, {
+    hosts: null,
+    prefix: '',
+    authPrefix: '',
+    console: false,
+    scim: false,
+  })
   const { api } = await configOf(
     t,
     `${BASE}api: { prefix: /_seatgate, auth_prefix: /_auth/a, hosts: [GW.example] }\n`,
   )
-  t.same(api, { hosts: ['gw.example'], prefix: '/_seatgate', authPrefix: '/_auth/a', console: false })
+  t.same(api, {
+    hosts: ['gw.example'],
+    prefix: '/_seatgate',
+    authPrefix: '/_auth/a',
+    console: false,
+    scim: false,
+  })
   t.equal((await configOf(t, `${BASE}console: true\n`)).api.console, true)
   const written = await configOf(t, `${BASE}api: { prefix: "", hosts: [] }\n`)
   t.same(
     written.api,
-    { hosts: null, prefix: '', authPrefix: '', console: false },
+    { hosts: null, prefix: '', authPrefix: '', console: false, scim: false },
     'the defaults, written out',
   )
 })

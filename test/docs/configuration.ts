@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { root } from './pages.ts'
 
-const SECRET = 'a secret of more than thirty-two bytes, for tests'
+const SECRET = 'a-secret-of-more-than-thirty-two-bytes-for-tests'
 const TARGET = { targets: ['http://127.0.0.1:9001'] }
 const BASE = {
   tenants: { acme: { token: { secrets: [SECRET] } } },
@@ -49,7 +49,9 @@ function withCertificates(text: string): string {
   return CERTIFICATES.reduce((changed, [from, to]) => changed.replaceAll(from, to), text)
 }
 
-/** A value for each `${NAME}` without a default. */
+/** A value of its own for each `${NAME}` without a default. */
 export function variablesOf(text: string): Record<string, string> {
-  return Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, SECRET]))
+  return Object.fromEntries(
+    [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, `${SECRET}-${name}`]),
+  )
 }

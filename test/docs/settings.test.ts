@@ -16,6 +16,7 @@ import { root } from './pages.ts'
 const INSTEAD: Readonly<Record<string, unknown>> = {
   targets: ['https://127.0.0.1:9001'],
   redirect_uri: 'https://gateway.example.com/_seatgate/auth/oidc/callback',
+  user: 'userName',
 }
 /** Another name of `api.hosts`, and what the `client_key` takes the place of. */
 const LEFT_OUT = ['api_hosts', 'client_secret', 'id_token_signing_alg']
