@@ -1,0 +1,117 @@
+/** Users as SCIM shows them, and as the store keeps them. */
+
+import type { Json, JsonObject } from '../model/canonical-json.ts'
+import {
+  MAX_SCIM_EMAIL,
+  MAX_SCIM_KEY,
+  MAX_SCIM_NAME,
+  type ScimUser,
+  type ScimUserInput,
+} from '../model/scim.ts'
+import { ENTERPRISE_ATTRIBUTES, ENTERPRISE_URN, USER_ATTRIBUTES, USER_URN } from './scim-attributes.ts'
+import { invalidSyntax, invalidValue, ScimFault } from './scim-fault.ts'
+import { canonicalObject, isInput, membersOf } from './scim-values.ts'
+
+/** The attributes of a user, in canonical form, with the extension under its name. */
+export type UserAttributes = JsonObject
+
+/** The attributes of a body. Unknown ones are dropped, `id` and `meta` among them. */
+export function readUser(body: unknown): UserAttributes | ScimFault {
+  if (!isInput(body)) return invalidSyntax('The body must be a JSON object.')
+  const members = membersOf(body)
+  if (members instanceof ScimFault) return members
+  const schemas = members.get('schemas')
+  const fault = schemas === undefined ? null : schemasFault(schemas, USER_URN)
+  if (fault !== null) return fault
+  const attributes = canonicalObject(body, USER_ATTRIBUTES)
+  if (attributes instanceof ScimFault) return attributes
+  const enterprise = readEnterprise(members.get(ENTERPRISE_URN.toLowerCase()))
+  if (enterprise instanceof ScimFault) return enterprise
+  return enterprise === null ? attributes : { ...attributes, [ENTERPRISE_URN]: enterprise }
+}
+
+function readEnterprise(value: unknown): JsonObject | null | ScimFault {
+  if (value === undefined || value === null) return null
+  if (!isInput(value)) return invalidValue('The enterprise extension must be an object.')
+  const enterprise = canonicalObject(value, ENTERPRISE_ATTRIBUTES)
+  return enterprise instanceof ScimFault || Object.keys(enterprise).length > 0 ? enterprise : null
+}
+
+/** @returns null if the body may be of the schema */
+export function schemasFault(schemas: unknown, urn: string): ScimFault | null {
+  const named =
+    Array.isArray(schemas) &&
+    schemas.some((each) => typeof each === 'string' && each.toLowerCase() === urn.toLowerCase())
+  return named ? null : invalidSyntax(`schemas must be a list with ${urn}.`)
+}
+
+/** @returns what the store keeps of the attributes; `active` is true unless they say otherwise */
+export function userInput(attributes: UserAttributes): ScimUserInput | ScimFault {
+  const { userName, externalId, active, displayName, ...resource } = attributes
+  if (typeof userName !== 'string') return invalidValue('userName is required.')
+  const email = workEmail(resource.emails)
+  const fault =
+    keyFault('userName', userName, MAX_SCIM_KEY) ??
+    keyFault('externalId', externalId, MAX_SCIM_KEY) ??
+    keyFault('displayName', displayName, MAX_SCIM_NAME) ??
+    keyFault('emails', email, MAX_SCIM_EMAIL)
+  if (fault !== null) return fault
+  return {
+    userName,
+    externalId: textOrNull(externalId),
+    active: active !== false,
+    email,
+    displayName: textOrNull(displayName),
+    resource,
+  }
+}
+
+/** The fault of a text that is looked up. */
+export function keyFault(name: string, value: Json | undefined, max: number): ScimFault | null {
+  if (typeof value !== 'string') return null
+  if (value === '') return invalidValue(`${name} must not be empty.`)
+  if (value.length > max) return invalidValue(`${name} has more than ${max} characters.`)
+  // oxlint-disable-next-line no-control-regex -- it looks for them
+  return /[\0-\x1f\x7f]/.test(value) ? invalidValue(`${name} has a control character.`) : null
+}
+
+function textOrNull(value: Json | undefined): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** The first one of type work, by which providers look for users; null: there is none. */
+function workEmail(emails: Json | undefined): string | null {
+  for (const each of listOf(emails)) {
+    if (typeof each !== 'object' || each === null || !('type' in each) || !('value' in each)) continue
+    const { type, value } = each
+    if (typeof type === 'string' && type.toLowerCase() === 'work' && typeof value === 'string') return value
+  }
+  return null
+}
+
+export function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The attributes that a change is applied to. */
+export function userAttributes(user: ScimUserInput): UserAttributes {
+  const { userName, externalId, active, displayName, resource } = user
+  return {
+    userName,
+    ...(externalId === null ? {} : { externalId }),
+    active,
+    ...(displayName === null ? {} : { displayName }),
+    ...resource,
+  }
+}
+
+/** The JSON of a user. */
+export function userForm(user: ScimUser, meta: JsonObject): JsonObject {
+  const hasEnterprise = ENTERPRISE_URN in user.resource
+  return {
+    schemas: hasEnterprise ? [USER_URN, ENTERPRISE_URN] : [USER_URN],
+    id: user.id,
+    ...userAttributes(user),
+    meta,
+  }
+}
