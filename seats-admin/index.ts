@@ -12,6 +12,7 @@ export { formatted, idOf, limitOf, limitParameter, someText, type Values } from 
 export type { applySchema, planSchema, seatOfFileSchema } from './api/seats-file-endpoints.ts'
 export type { planAnswer } from './api/seats-file-views.ts'
 export type { createdRevocation as createdRevocationView } from './api/revocation-views.ts'
+export { heldGrant as heldGrantView } from './api/views.ts'
 export type {
   block as blockView,
   createdApiKey as createdApiKeyView,
@@ -37,7 +38,7 @@ export { type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat } from './model/seat.ts'
 export type { ListedSession, SessionRecord } from './model/session-record.ts'
-export type { User } from './model/user.ts'
+export { seatsHeld, type HeldSeatName, type User } from './model/user.ts'
 export { auditEntry } from './store/audit-chain.ts'
 export type { AuditStore } from './store/audit-store.ts'
 export { AuditStates } from './store/audit-states.ts'

@@ -46,7 +46,7 @@ export type Answer<Operation extends string> = Operation extends keyof Answers ?
 /** An item of a list. */
 export type Item<Path extends string> = Answer<`GET ${Path}`> extends { data: (infer T)[] } ? T : never
 
-export interface AccessRow { method: string; path: string; permission: string; upstream: string; space: string | null; seat: string | null; host?: string }
+export interface AccessRow { method: string; path: string; permission: string; upstream: string; space: string | null; seat: string | null; host?: string; until?: string }
 
 export interface ApiKey { id: string; name: string; seats: string[]; created_by: string; created_at: string; owner?: string; expires_at?: string; revoked_at?: string; last_used_at?: string }
 
@@ -86,7 +86,7 @@ export interface Grant { id: string; user: string; seat: string; seat_id: string
 
 export interface GrantedApiKey { id: string; name: string; owner: string | null; expires_at: string | null; last_used_at: string | null; seats: string[] }
 
-export interface GrantedUser { sub: string; email: string | null; last_sign_in: string | null; seats: string[]; blocked: boolean }
+export interface GrantedUser { sub: string; email: string | null; last_sign_in: string | null; seats: string[]; blocked: boolean; grants?: HeldGrant[] }
 
 export interface GrantingSeat { id: string; name: string; spaces: string[]; by: 'permission' | '*' }
 

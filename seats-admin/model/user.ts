@@ -35,3 +35,22 @@ const MAX_SUB = 255
 export function isStorableSub(sub: string): boolean {
   return sub !== '' && sub.length <= MAX_SUB && sub.isWellFormed() && !sub.includes('\0')
 }
+
+/** A Seat that a user has. */
+export interface HeldSeatName {
+  readonly name: string
+  /** The end of the last grant by which the user has it, in ms since the epoch; null: it has none. */
+  readonly until: number | null
+}
+
+/** The Seats of the latest sign-in, and then those that the user has by grants alone, the last to end first. */
+export function seatsHeld({ seats, grants = [] }: Pick<User, 'seats' | 'grants'>): HeldSeatName[] {
+  const ends = new Map<string, number>()
+  for (const { seat, until } of grants)
+    if (!seats.includes(seat)) ends.set(seat, Math.max(until, ends.get(seat) ?? 0))
+  const granted = [...ends].map(([name, until]) => ({ name, until }))
+  return [
+    ...seats.map((name) => ({ name, until: null })),
+    ...granted.toSorted((one, other) => other.until - one.until),
+  ]
+}

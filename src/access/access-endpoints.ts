@@ -6,18 +6,19 @@ import {
   areBlocked,
   endpoint,
   formatted,
+  type HeldSeatName,
   idOf,
   isRefusal,
   limitOf,
   limitParameter,
   type Scope,
+  seatsHeld,
   someText,
   type Store,
   type Values,
 } from '../../seats-admin/index.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { apiKeyNotFound, inputInvalid, seatNotFound, userNotFound } from '../../seats-admin/model/refusal.ts'
-import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { inShares } from '../../seats-admin/model/time-share.ts'
 import { isUlid } from '../../seats-admin/model/ulid.ts'
 import { ambiguousHost } from '../decision/authn/request-space.ts'
@@ -201,13 +202,13 @@ async function holdingsOf(
   { seat: names, user, api_key: key }: Pick<Values<typeof CAN>, 'seat' | 'user' | 'api_key'>,
   asker: Asker,
   store: Store,
-  held: (seat: SeatInput) => HeldSeat,
+  held: ReturnType<typeof holdingOf>,
   now: number,
 ): Promise<Holdings | AdminRefusal> {
   const { tenant, scope } = asker
   // Outside the admin space a holder is known by a Seat that lists the caller's space.
   const whole = { ...scope, admin: true }
-  const holdingsBy = async (ofHolder: readonly string[], accepted: boolean, missing: AdminRefusal) => {
+  const holdingsBy = async (ofHolder: readonly HeldSeatName[], accepted: boolean, missing: AdminRefusal) => {
     const seats = await seatsOf(ofHolder, asker, store, held)
     if (isRefusal(seats)) return seats
     return scope.admin || seats.length > 0 ? { accepted, seats } : missing
@@ -218,33 +219,37 @@ async function holdingsOf(
     const record = await store.readUser(tenant, sub, whole)
     if (record === null) return userNotFound
     const [blocked] = await areBlocked(store, tenant, [sub])
-    return holdingsBy(record.seats, blocked === false, userNotFound)
+    return holdingsBy(seatsHeld(record), blocked === false, userNotFound)
   }
   if (key !== null) {
     const record = await store.readApiKey(tenant, key, whole)
     if (isRefusal(record)) return record
     const [blocked] = await ofBlockedOwners(store, tenant, [record])
-    return holdingsBy(record.seats, blocked === false && isAccepted(record, now), apiKeyNotFound)
+    return holdingsBy(record.seats.map(lasting), blocked === false && isAccepted(record, now), apiKeyNotFound)
   }
   const distinct = new Set(names)
-  const seats = await seatsOf(distinct, asker, store, held)
+  const seats = await seatsOf([...distinct].map(lasting), asker, store, held)
   if (isRefusal(seats)) return seats
   return seats.length === distinct.size ? { accepted: true, seats } : seatNotFound
 }
 
+function lasting(name: string): HeldSeatName {
+  return { name, until: null }
+}
+
 /** The Seats, which are read one after the other: each may have a megabyte. */
 async function seatsOf(
-  names: Iterable<string>,
+  ofHolder: readonly HeldSeatName[],
   { tenant, scope }: Asker,
   store: Store,
-  held: (seat: SeatInput) => HeldSeat,
+  held: ReturnType<typeof holdingOf>,
 ): Promise<HeldSeat[] | AdminRefusal> {
   const seats: HeldSeat[] = []
   let elements = 0
-  for (const name of names) {
+  for (const { name, until } of ofHolder) {
     const { seat } = (await store.seatByName(tenant, name)).value
     if (seat === null || !(scope.admin || seat.spaces.includes(scope.space))) continue
-    const holding = held(seat)
+    const holding = held(seat, until)
     elements += holding.spaces.size + holding.permissions.size
     if (elements > MAX_ELEMENTS) return tooLarge
     seats.push(holding)

@@ -12,6 +12,7 @@ import {
   time,
   type ValueOf,
 } from '../../seats-admin/model/json-schema.ts'
+import { heldGrantView } from '../../seats-admin/index.ts'
 
 const id = text('The id.')
 const seatNames = list(textItem({ examples: ['Viewer'] }), 'Names of the Seats that grant it.')
@@ -47,16 +48,26 @@ const grantedApiKey = named(
 
 const grantedUser = named(
   'GrantedUser',
-  'A user whose latest sign-in carried such a Seat.',
-  object({
-    sub: text('The only field that identifies the user.', { examples: ['alice'] }),
-    email: orNull(text('The email address. Null if it is not known.')),
-    last_sign_in: orNull(
-      time('The latest sign-in or refresh. Null if it happened before sign-ins were recorded.'),
-    ),
-    seats: seatNames,
-    blocked: flag('Whether a block is in force. The user is then refused despite the Seat.'),
-  }),
+  'A user who has such a Seat, by the latest sign-in or by a grant.',
+  object(
+    {
+      sub: text('The only field that identifies the user.', { examples: ['alice'] }),
+      email: orNull(text('The email address. Null if it is not known.')),
+      last_sign_in: orNull(
+        time(
+          'The latest sign-in or refresh. Null if it happened before sign-ins were recorded, or if there was none.',
+        ),
+      ),
+      seats: seatNames,
+      blocked: flag('Whether a block is in force. The user is then refused despite the Seat.'),
+    },
+    {
+      grants: list(
+        heldGrantView.schema,
+        'The grants in force by which the user has such Seats, besides those of the latest sign-in: these Seats end. Absent if there are none.',
+      ),
+    },
+  ),
 )
 
 export type GrantingSeatView = ValueOf<typeof grantingSeat>
@@ -95,7 +106,12 @@ const accessRow = named(
       space: orNull(text('The space. Null if no Seat is needed.')),
       seat: orNull(text('The name of the first Seat that grants it. Null if none is needed.')),
     },
-    { host: text('The hosts of its table, joined by commas. Absent for the hosts that no table lists.') },
+    {
+      host: text('The hosts of its table, joined by commas. Absent for the hosts that no table lists.'),
+      until: time(
+        'When the last grant ends by which the user has the Seat. Absent if the holder has a Seat that grants it and does not end.',
+      ),
+    },
   ),
 )
 

@@ -7,9 +7,11 @@ import { hostsLabel, isAddress } from '../model/host.ts'
 import { needsPermission, type Route, takesTenant, upstreamOf } from '../model/route.ts'
 import type { AccessRow } from './answers.ts'
 
-/** A Seat with what matters for the routes of a table. */
+/** A Seat with what matters for the routes of a table. Of a holder, those that end come last. */
 export interface HeldSeat {
   readonly name: string
+  /** The end in ms since the epoch, if the holder has it by grants alone; null, or left out: it does not end. */
+  readonly until?: number | null
   readonly spaces: ReadonlySet<string>
   readonly permissions: ReadonlySet<string>
 }
@@ -36,13 +38,17 @@ interface RowsOptions {
  *
  * @param space null: all
  */
-export function holdingOf(routes: readonly Route[], space: string | null): (seat: SeatInput) => HeldSeat {
+export function holdingOf(
+  routes: readonly Route[],
+  space: string | null,
+): (seat: SeatInput, until?: number | null) => HeldSeat {
   const required = new Map(routes.map(({ requirement }) => [requirement, requirement]))
   required.set(EVERY_PERMISSION, EVERY_PERMISSION)
   const texts = new Map<string, string>()
   const shared = (text: string) => texts.get(text) ?? (texts.set(text, text), text)
-  return ({ name, spaces, permissions }) => ({
+  return ({ name, spaces, permissions }, until = null) => ({
     name,
+    until,
     spaces: new Set(spaces.filter((each) => space === null || each === space).map(shared)),
     permissions: new Set(permissions.flatMap((each) => required.get(each) ?? [])),
   })
@@ -179,10 +185,15 @@ export function possibleSpaces({ space: source, hosts }: Route): (space: string)
 /** A label of a host, in lower case. */
 const LABEL = /^[a-z0-9_-]{1,63}$/
 
-function rowOf(route: Route, space: string | null, seat: string | null): AccessRow {
+function rowOf(route: Route, space: string | null, seat: HeldSeat | null): AccessRow {
   const { method, hosts, path, requirement } = route
   const host = hosts.length === 0 ? {} : { host: hosts.join(',') }
-  return { method, path, ...host, permission: requirement, upstream: upstreamOf(route), space, seat }
+  const { name = null, until = null } = seat ?? {}
+  return {
+    ...{ method, path, ...host, permission: requirement, upstream: upstreamOf(route), space },
+    seat: name,
+    ...(until === null ? {} : { until: new Date(until).toISOString() }),
+  }
 }
 
 /** The most entries of cached answers, at some 50 bytes each. */
@@ -191,12 +202,12 @@ const MAX_REMEMBERED = 200_000
 /** The first Seat that grants a permission, by space. Routes of one permission share the answer. */
 function granting(seats: readonly HeldSeat[], spaces: readonly string[]) {
   const named = new Set(seats.flatMap(({ permissions }) => [...permissions]))
-  const cache = new LruMap<ReadonlyMap<string, string>>(
+  const cache = new LruMap<ReadonlyMap<string, HeldSeat>>(
     new LruBudget(MAX_REMEMBERED, 1),
     // A larger map is cached alone: it would be computed again for each route.
     (_owner, _permission, { size }) => Math.min(Math.max(size, 1), MAX_REMEMBERED),
   )
-  return function* (permission: string): Generator<null, ReadonlyMap<string, string>> {
+  return function* (permission: string): Generator<null, ReadonlyMap<string, HeldSeat>> {
     // Permissions that no Seat names are granted by the same Seats: those that hold every permission.
     const key = named.has(permission) ? permission : EVERY_PERMISSION
     const bySpace = cache.get(ONE_OWNER, key)?.value ?? (yield* firstGranting(seats, spaces, key))
@@ -209,18 +220,18 @@ function* firstGranting(
   seats: readonly HeldSeat[],
   spaces: readonly string[],
   permission: string,
-): Generator<null, ReadonlyMap<string, string>> {
-  const first = new Map<string, string>()
+): Generator<null, ReadonlyMap<string, HeldSeat>> {
+  const first = new Map<string, HeldSeat>()
   for (const seat of seats) {
     if (!holds(seat.permissions, permission)) continue
-    for (const space of seat.spaces) if (!first.has(space)) first.set(space, seat.name)
+    for (const space of seat.spaces) if (!first.has(space)) first.set(space, seat)
     yield null
   }
-  const bySpace = new Map<string, string>()
+  const bySpace = new Map<string, HeldSeat>()
   if (first.size === 0) return bySpace
   for (const [at, space] of spaces.entries()) {
-    const name = first.get(space)
-    if (name !== undefined) bySpace.set(space, name)
+    const seat = first.get(space)
+    if (seat !== undefined) bySpace.set(space, seat)
     if (at % SOME === 0) yield null
   }
   return bySpace

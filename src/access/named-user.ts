@@ -1,7 +1,7 @@
 /** The user of a question, named by `sub` or by an email address that one signed-in user has. */
 
 import type { Scope, Store } from '../../seats-admin/index.ts'
-import type { User } from '../../seats-admin/model/user.ts'
+import { seatsHeld, type User } from '../../seats-admin/model/user.ts'
 import { type AdminRefusal, inputInvalid } from '../../seats-admin/model/refusal.ts'
 
 /** An email address, as far as it matters here: a part of one would match many users. */
@@ -62,9 +62,9 @@ export async function namedUser(
 }
 
 /** Whether the asker sees the user: outside the admin space, by a Seat that lists the asker's space. */
-async function isSeen({ seats }: User, { tenant, scope }: Asker, store: UserReader): Promise<boolean> {
+async function isSeen(user: User, { tenant, scope }: Asker, store: UserReader): Promise<boolean> {
   if (scope.admin) return true
-  for (const name of seats)
+  for (const { name } of seatsHeld(user))
     if ((await store.seatByName(tenant, name)).value.seat?.spaces.includes(scope.space)) return true
   return false
 }

@@ -4,11 +4,13 @@ import {
   type AdminStore,
   type ApiKey,
   areBlocked,
+  heldGrantView,
   type RestrictionReader,
   type Grant,
   type ListedSeat,
   type Page,
   type Scope,
+  seatsHeld,
   type User,
 } from '../../seats-admin/index.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
@@ -203,8 +205,17 @@ function grantedKey({ id, name, owner, expiresAt, lastUsedAt, seats }: ApiKey): 
   return { id, name, owner, expires_at: time(expiresAt), last_used_at: time(lastUsedAt), seats }
 }
 
-function grantedUser({ sub, email, lastSignIn, seats }: User, blocked: boolean): GrantedUserView {
-  return { sub, email, last_sign_in: time(lastSignIn), seats, blocked }
+function grantedUser(user: User, blocked: boolean): GrantedUserView {
+  const { sub, email, lastSignIn, seats, grants = [] } = user
+  const ending = grants.filter(({ seat }) => !seats.includes(seat))
+  return {
+    sub,
+    email,
+    last_sign_in: time(lastSignIn),
+    seats: seatsHeld(user).map(({ name }) => name),
+    blocked,
+    ...(ending.length === 0 ? {} : { grants: ending.map((each) => heldGrantView(each)) }),
+  }
 }
 
 /** A time as RFC 3339 in UTC, with milliseconds. */

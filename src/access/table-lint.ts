@@ -68,6 +68,8 @@ interface LintedTenant {
   readonly issuers?: readonly LintedIssuer[]
   readonly seats: AsyncIterable<LintedSeat> | Iterable<LintedSeat>
   readonly keys: AsyncIterable<LintedKey> | Iterable<LintedKey>
+  /** The names of Seats that users have by grants, or will have. */
+  readonly granted?: AsyncIterable<string> | Iterable<string>
   /** Whether an API key in force, or an unblocked user who signed in, can administer it; null: unknown. */
   readonly administered: boolean | null
 }
@@ -114,6 +116,7 @@ export async function lintTenant(
     for (const name of key.seats) held.add(name)
     findings.push(...lintKey(id, key, now))
   }
+  for await (const name of tenant.granted ?? []) held.add(name)
   for (const { seats } of issuers) for (const name of seats ?? []) held.add(name)
   const administrators: string[] = []
   const seatNames = new Set<string>()

@@ -1,6 +1,6 @@
 /** `seatgate can`: the routes that the holder of Seats, an API key or a user may call, or may not. */
 
-import { areBlocked, isRefusal } from '../../seats-admin/index.ts'
+import { areBlocked, type HeldSeatName, isRefusal, seatsHeld } from '../../seats-admin/index.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import type { AccessRow } from '../access/answers.ts'
@@ -11,7 +11,7 @@ import { printable } from '../telemetry/readable.ts'
 import { CONFIG, type Arguments, JSON_OUTPUT, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { unknownSeat, unknownUser } from './near-names.ts'
-import { names, printJson } from './remote/list-output.ts'
+import { names, printJson, shortTime } from './remote/list-output.ts'
 import { EVERYTHING, type OpenHolders, withHolders } from './seat-source.ts'
 
 const options = {
@@ -30,7 +30,7 @@ export const can = defineCommand({
   name: 'can',
   summary: 'Lists the routes that a holder of Seats, an API key or a user may call.',
   details:
-    'There is a line for each route, and with --json a row for each route and space. A user holds the Seats of the latest sign-in. Routes that are public, or open to every valid credential, have no space.',
+    'There is a line for each route, and with --json a row for each route and space. A user holds the Seats of the latest sign-in, and those of grants until these end. Routes that are public, or open to every valid credential, have no space.',
   options,
   alternatives: [['seat'], ['api-key-id'], ['user']],
   exits: {
@@ -59,19 +59,23 @@ async function holdingsOf(
   { seat, 'api-key-id': key, user }: Arguments<typeof options>['values'],
   holding: ReturnType<typeof holdingOf>,
 ): Promise<{ holdings: Holdings; note: string | null }> {
-  const heldSeats = async (seatNames: Iterable<string>) => {
+  const heldSeats = async (ofHolder: readonly HeldSeatName[]) => {
     const seats: HeldSeat[] = []
-    for (const name of new Set(seatNames)) {
+    for (const { name, until } of ofHolder) {
       const record =
         'seatByName' in source
           ? (await source.seatByName(tenant, name)).value.seat
           : source.find((each) => each.name === name)
       if (record == null) throw await unknownSeat(name, tenant, source)
-      seats.push(holding(record))
+      seats.push(holding(record, until))
     }
     return seats
   }
-  if (seat !== undefined) return { holdings: { accepted: true, seats: await heldSeats(seat) }, note: null }
+  if (seat !== undefined)
+    return {
+      holdings: { accepted: true, seats: await heldSeats([...new Set(seat)].map(lasting)) },
+      note: null,
+    }
   if (!('seatByName' in source))
     throw new UsageError('--seats has Seats alone: --api-key-id and --user need the store')
   if (user !== undefined) {
@@ -81,7 +85,7 @@ async function holdingsOf(
     if (record === null) throw await unknownUser(user, tenant, source)
     const [blocked] = await areBlocked(source, tenant, [sub])
     const note = blocked ? `this user is blocked: ${REFUSED}` : null
-    return { holdings: { accepted: blocked === false, seats: await heldSeats(record.seats) }, note }
+    return { holdings: { accepted: blocked === false, seats: await heldSeats(seatsHeld(record)) }, note }
   }
   const record = await source.readApiKey(tenant, key ?? '', EVERYTHING)
   if (isRefusal(record)) throw new CommandFailed(`tenant ${tenant} has no API key ${printable(key ?? '')}`)
@@ -92,7 +96,11 @@ async function holdingsOf(
       ? null
       : 'expired or revoked'
   const note = why === null ? null : `this API key is ${why}: ${REFUSED}`
-  return { holdings: { accepted: why === null, seats: await heldSeats(record.seats) }, note }
+  return { holdings: { accepted: why === null, seats: await heldSeats(record.seats.map(lasting)) }, note }
+}
+
+function lasting(name: string): HeldSeatName {
+  return { name, until: null }
 }
 
 const REFUSED = 'all but public routes are refused'
@@ -103,13 +111,15 @@ const BATCH = 1000
 /** The most spaces on one line. */
 const MOST_SPACES = 5
 
-/** A line for each route, with its spaces at the end. */
+/** A line for each route and end, with its spaces. */
 function* asText(rows: Iterable<AccessRow>): Generator<string> {
   let count = 0
   for (const { row, spaces } of byRoute(rows)) {
     count++
     const where = spaces.length === 0 ? '' : `  in ${names(spaces, MOST_SPACES)}`
-    yield printable(`${row.method} ${row.host ?? ''}${row.path}  ${row.permission} → ${row.upstream}${where}`)
+    const end = row.until === undefined ? '' : `  until ${shortTime(row.until)}`
+    const line = `${row.method} ${row.host ?? ''}${row.path}  ${row.permission} → ${row.upstream}${where}${end}`
+    yield printable(line)
   }
   if (count === 0) yield 'no route'
 }
@@ -127,7 +137,8 @@ function* byRoute(rows: Iterable<AccessRow>) {
 }
 
 function isSameRoute(one: AccessRow, other: AccessRow): boolean {
-  return one.path === other.path && one.method === other.method && one.host === other.host
+  const { path, method, host, until } = one
+  return path === other.path && method === other.method && host === other.host && until === other.until
 }
 
 function* batches(rows: Iterable<AccessRow>): Generator<AccessRow[]> {

@@ -12,7 +12,7 @@ import { defineCommand, tenantOf, type Terminal } from './command.ts'
 import { withStoreOrEmpty } from './existing-store.ts'
 import { loadWithTables } from './load-tables.ts'
 import { fitted, fold } from './screen.ts'
-import { keysOf, readSeatsOf, seatsOf } from './seat-source.ts'
+import { grantsOf, keysOf, readSeatsOf, seatsOf } from './seat-source.ts'
 
 const FOUND = 3
 /** The most findings of one code in the text. */
@@ -75,6 +75,7 @@ async function lintStore(
         issuers,
         seats: lintedSeats(store, id),
         keys: lintedKeys(store, id),
+        granted: grantedSeats(store, id),
         // Without a store, the note says what to do.
         administered: isEmpty ? null : await isAdministered(store, id, adminSpace),
       }
@@ -90,6 +91,10 @@ async function* lintedSeats(store: Store, tenant: string) {
 
 async function* lintedKeys(store: Store, tenant: string) {
   for await (const key of keysOf(store, tenant)) if (key.revokedAt === null) yield key
+}
+
+async function* grantedSeats(store: Store, tenant: string) {
+  for await (const { seatName } of grantsOf(store, tenant)) yield seatName
 }
 
 /** The findings by code, errors and warnings first; as many as fit on a screen. */

@@ -1,16 +1,19 @@
 /** The Seats that a question is about, from the store or a file, and everything else that a store lists. */
 
-import type {
-  Grant,
-  ListedSeat,
-  Listing,
-  Page,
-  Store,
-  StoredRevocation,
-  User,
+import {
+  type Grant,
+  type GrantPage,
+  isRefusal,
+  type ListedSeat,
+  type Listing,
+  type Page,
+  type Store,
+  type StoredRevocation,
+  type User,
 } from '../../seats-admin/index.ts'
 import type { ApiKey } from '../../seats-admin/model/api-key.ts'
 import type { Block } from '../../seats-admin/model/block.ts'
+import type { ListedGrant } from '../../seats-admin/model/grant.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { GrantingSeat } from '../access/access-change.ts'
@@ -19,6 +22,7 @@ import type { Config, TenantConfig } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
 import { readSeatsFile, type SeatsFile } from '../config/seats-file.ts'
 import type { RouteTable } from '../decision/router/table.ts'
+import { printable } from '../telemetry/readable.ts'
 import { CommandFailed, tenantOf, type Terminal } from './command.ts'
 import { withStore, withStoreOrEmpty } from './existing-store.ts'
 import { loadWithTables } from './load-tables.ts'
@@ -102,6 +106,23 @@ export function blocksOf(store: Store, tenant: string): AsyncGenerator<Block> {
   return every(async (page) => {
     const { data, hasMore } = await store.listBlocks(tenant, page)
     return { data, hasMore, next: hasMore ? (data.at(-1)?.id ?? null) : null }
+  })
+}
+
+/** All grants of the tenant that have not ended, in order of creation. @throws CommandFailed */
+export function grantsOf(
+  store: Store,
+  tenant: string,
+  filter: Partial<Pick<GrantPage, 'user' | 'seat' | 'endingBefore'>> = {},
+): AsyncGenerator<ListedGrant> {
+  return every(async (page) => {
+    const list = await store.listGrants(tenant, {
+      ...{ user: null, seat: null, endingBefore: null },
+      ...filter,
+      ...page,
+    })
+    if (isRefusal(list)) throw new CommandFailed(printable(list.faults?.[0]?.message ?? list.detail))
+    return { ...list, next: list.hasMore ? (list.data.at(-1)?.id ?? null) : null }
   })
 }
 

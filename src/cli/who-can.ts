@@ -28,7 +28,7 @@ import {
   UsageError,
 } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { names } from './remote/list-output.ts'
+import { names, shortTime } from './remote/list-output.ts'
 import { plural, fold } from './screen.ts'
 import { EVERYTHING, withHolders } from './seat-source.ts'
 
@@ -40,7 +40,7 @@ export const whoCan = defineCommand({
   summary:
     'Lists who can call a route: the Seats that grant it, and the API keys and users that hold one of them.',
   details:
-    'Expired and revoked API keys are left out, and those of blocked owners. A user holds the Seats of the latest sign-in; a blocked user is marked. Callers with tokens from other issuers are not known.',
+    'Expired and revoked API keys are left out, and those of blocked owners. A user holds the Seats of the latest sign-in, and those of grants until these end; a blocked user is marked. Callers with tokens from other issuers are not known.',
   positionals: [
     { name: 'METHOD', description: 'the method of the request', optional: true, completes: METHODS },
     { name: 'PATH', description: 'its path', optional: true },
@@ -120,7 +120,7 @@ type Pages = AsyncIterable<readonly Holder[]>
 const LISTS = [
   ['seat', 'seats', 'Seats'],
   ['api-key', 'api_keys', 'API keys'],
-  ['user', 'users', 'Users, by their latest sign-in'],
+  ['user', 'users', 'Users, by their latest sign-in or a grant'],
 ] as const
 
 /** One JSON object, with a line for each item. */
@@ -188,8 +188,15 @@ function lineOf({ kind, view }: Holder, anySpace: boolean): string {
     const where = anySpace ? ` in ${names(view.spaces, MOST_NAMES)}` : ''
     return `"${view.name}"${where}${view.by === '*' ? ' (holds *)' : ''}`
   }
+  const ends = new Map<string, string>()
+  // Times of one form are in the order of their texts.
+  for (const { seat, until } of (kind === 'user' && view.grants) || [])
+    if (until > (ends.get(seat) ?? '')) ends.set(seat, until)
   const seats = `by ${names(
-    view.seats.map((name) => `"${name}"`),
+    view.seats.map((name) => {
+      const end = ends.get(name)
+      return `"${name}"${end === undefined ? '' : ` until ${shortTime(end)}`}`
+    }),
     MOST_NAMES,
   )}`
   if (kind === 'user') {

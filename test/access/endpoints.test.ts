@@ -127,6 +127,56 @@ t.test('what a holder can call', async (t) => {
   )
 })
 
+t.test('Seats by a grant end, and say when', async (t) => {
+  const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+  const grant = async (user: string, seat: string, until: string) =>
+    (await world.admin('POST', '/v1/grants', { user, seat, until })).json
+  const [soon, later] = [at(1), at(2)]
+  const first = await grant('gil', 'Viewer', soon)
+  const second = await grant('gil', 'Viewer', later)
+  await grant('gil', 'Editor', soon)
+  const ask = async (path: string) => (await world.admin('GET', `/v1/access/${path}`)).json
+  const who = async () =>
+    (await ask('who-can?method=GET&path=/list')).users.find((each: { sub: string }) => each.sub === 'gil')
+  t.match(await who(), {
+    ...{ email: null, last_sign_in: null, seats: ['Viewer', 'Editor'] },
+    grants: [
+      { seat: 'Editor', until: soon },
+      { id: first.id, seat: 'Viewer', until: soon },
+      { id: second.id, seat: 'Viewer', until: later },
+    ],
+  })
+  const ends = async () => {
+    const { data } = await ask('can?user=gil&space=s1&limit=100')
+    return data
+      .map(({ method, seat, until }: Record<string, string>) => [method, seat, until ?? null])
+      .slice(0, 2)
+  }
+  t.same(await ends(), [
+    ['GET', 'Viewer', later],
+    ['POST', 'Editor', soon],
+  ])
+  const store = await openSqliteStore({ path: world.storeFile, timeout: 60_000 })
+  t.teardown(() => store.close())
+  await store.recordSignIn('acme', { sub: 'gil', email: null, name: null, at: 1 }, [first.seat_id])
+  t.same(await ends(), [
+    ['GET', 'Viewer', null],
+    ['POST', 'Editor', soon],
+  ])
+  t.match(await who(), { seats: ['Viewer', 'Editor'] })
+  t.same(
+    (await who()).grants.map(({ seat }: { seat: string }) => seat),
+    ['Editor'],
+    'a Seat of the sign-in does not end',
+  )
+  const token = await world.token(['s1:Editor'])
+  const outside = await world.client.send('GET', '/v1/access/can?user=gil', {
+    authorization: `Bearer ${token}`,
+    space: 's1',
+  })
+  t.match(outside.json.data, [{ seat: 'Viewer' }, { seat: 'Editor', until: soon }], 'outside the admin space')
+})
+
 t.test('pages of rows', async (t) => {
   const { data } = (await ask('/v1/access/can?seat=Editor&limit=100')).json
   const found: unknown[] = []

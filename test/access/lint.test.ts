@@ -19,10 +19,17 @@ interface Given {
   readonly seats?: Readonly<Record<string, Partial<LintedSeat>>>
   readonly keys?: readonly Partial<LintedKey>[]
   readonly issuers?: readonly LintedIssuer[]
+  readonly granted?: readonly string[]
   readonly administered?: boolean | null
 }
 
-async function found({ seats = {}, keys = [], issuers = [], administered = null }: Given): Promise<string[]> {
+async function found({
+  seats = {},
+  keys = [],
+  issuers = [],
+  granted = [],
+  administered = null,
+}: Given): Promise<string[]> {
   const all = Object.entries(seats).map(([name, seat]) => ({
     name,
     spaces: ['main'],
@@ -31,7 +38,7 @@ async function found({ seats = {}, keys = [], issuers = [], administered = null 
     ...seat,
   }))
   const every = keys.map((key) => ({ name: 'robot', seats: [], expiresAt: null, ...key }))
-  const tenant = { id: 'acme', adminSpace: 'admin', issuers, seats: all, keys: every, administered }
+  const tenant = { id: 'acme', adminSpace: 'admin', issuers, seats: all, keys: every, granted, administered }
   const findings = await lintTenant(routes, tenant, NOW)
   return findings.map(({ code, level, seat, api_key: key, route, permission, suggestion }) =>
     [code, level, seat, key, route, permission, suggestion].filter((each) => each !== undefined).join(' '),
@@ -79,6 +86,7 @@ t.test('routes that no Seat opens', async (t) => {
 
 t.test('Seats that nobody is known to hold', async (t) => {
   t.same(await found({ seats: { A: { members: 0 } } }), ['seat_unused info A'])
+  t.same(await found({ seats: { A: { members: 0 } }, granted: ['A'] }), [])
   t.same(await found({ seats: { A: { members: 0 } }, keys: [{ seats: ['A'] }] }), [])
   t.same(await found({ seats: { A: { members: null } } }), [], 'not known')
 })

@@ -16,6 +16,8 @@ interface Stored {
   readonly key: string
   /** The API key that `ben` owns. */
   readonly ofBlocked: string
+  /** The grant of `gil`, until 2099. */
+  readonly grant: string
 }
 
 const NAME = 'Viewer\u001b[31m'
@@ -33,6 +35,9 @@ async function storedHolders(t: Test): Promise<Stored> {
   const { id } = seat.value
   await store.recordSignIn('acme', { sub: 'ann', email: 'ann@acme.example', name: null, at: 0 }, [id])
   await store.recordSignIn('acme', { sub: 'ben', email: null, name: null, at: 0 }, [id])
+  const until = Date.UTC(2099, 0, 1)
+  const grant = await store.createGrant(writer, { user: 'gil', seat: id, from: null, until, reason: null })
+  if (!('value' in grant)) throw new Error(grant.detail)
   await store.createBlock(writer, { user: 'ben', until: null, reason: null })
   const [key = '', ofBlocked = ''] = await Promise.all(
     ['ann', 'ben'].map(async (owner) => {
@@ -42,7 +47,7 @@ async function storedHolders(t: Test): Promise<Stored> {
     }),
   )
   await store.close()
-  return { cwd, seat: id, key, ofBlocked }
+  return { cwd, seat: id, key, ofBlocked, grant: grant.value.id }
 }
 
 const SEATS = {
@@ -59,7 +64,7 @@ t.test('no store yet', async (t) => {
 })
 
 t.test('the store', async (t) => {
-  const { cwd, seat, key, ofBlocked } = await storedHolders(t)
+  const { cwd, seat, key, ofBlocked, grant } = await storedHolders(t)
 
   const { code, out } = await seatgateHere(cwd, ['who-can', 'GET', '/v1/trainings'])
   t.equal(code, 0)
@@ -73,10 +78,11 @@ t.test('the store', async (t) => {
   t.notMatch(out, ofBlocked, 'requests by the key of a blocked owner are refused')
   t.match(out, '  ann <ann@acme.example> by "Viewer')
   t.match(out, /^ {2}ann .*1970-01-01T00:00:00.000Z$/m)
+  t.match(out, /^ {2}gil by "Viewer\\u001b\[31m" until 2099-01-01T00:00:00Z$/m)
   t.match(out, /^ {2}ben by "Viewer.*1970-01-01T00:00:00.000Z, BLOCKED$/m)
   t.match(
     out.replaceAll('\n', ' '),
-    /2 Seats, 2 API keys, 2 users\. Callers with tokens of other issuers are not known\. $/,
+    /2 Seats, 2 API keys, 3 users\. Callers with tokens of other issuers are not known\. $/,
   )
 
   const json = JSON.parse(
@@ -95,6 +101,10 @@ t.test('the store', async (t) => {
     users: [
       { ...user, sub: 'ann', email: 'ann@acme.example', blocked: false },
       { ...user, sub: 'ben', email: null, blocked: true },
+      {
+        ...{ sub: 'gil', email: null, last_sign_in: null, seats: [NAME], blocked: false },
+        grants: [{ id: grant, seat: NAME, until: '2099-01-01T00:00:00.000Z' }],
+      },
     ],
   })
   for (const holder of [
@@ -128,6 +138,8 @@ t.test('the store', async (t) => {
   })
   const ofAnn = await seatgateHere(cwd, ['can', '--user', 'ann'])
   t.same(await seatgateHere(cwd, ['can', '--user', 'Ann@acme.example']), ofAnn, 'an address is its user')
+  const granted = await seatgateHere(cwd, ['can', '--user', 'gil'])
+  t.match(granted.out, /^GET \/v1\/trainings {2}.* {2}in dev, main {2}until 2099-01-01T00:00:00Z$/m)
   const blocked = await seatgateHere(cwd, ['can', '--user', 'ben'])
   t.match(blocked, { code: 0, err: /this user is blocked: all but public routes are refused/ })
   t.notMatch(blocked.out, /trainings:list|authenticated/)
