@@ -3,6 +3,7 @@
 export { createAdminApi } from './api/admin-api.ts'
 export { isAdministered } from './api/warnings.ts'
 export { areBlocked } from './api/blocked.ts'
+export { answerRevocation } from './api/revocation-answer.ts'
 export { bootstrapTenant, repairTenant } from './api/bootstrap-tenant.ts'
 export { parseDateTime } from './api/date-time.ts'
 export { type AdminDeps, type AdminEndpoint, endpoint } from './api/admin-endpoint.ts'
@@ -53,8 +54,10 @@ export type {
   SessionStore,
   StoredSession,
 } from './store/session-store.ts'
+export { isTokenState, TOLD_WITHIN, type TokenState } from './model/used-token.ts'
 export type {
   AppliedReceipt,
+  ProviderRequest,
   RevocationCount,
   RevocationInput,
   RevocationPage,
@@ -79,4 +82,5 @@ export {
   StoreUnavailable,
   type UserPage,
   type Writer,
+  type Written,
 } from './store/store.ts'

@@ -24,8 +24,8 @@ import type { RevocationInput, StoredRevocation } from '../store/revocation-stor
 import { type AdminDeps, type AdminEndpoint, type Caller, endpoint, writerOf } from './admin-endpoint.ts'
 import { parseDateTime } from './date-time.ts'
 import { ID, PAGE, pageOf, SUB } from './parameters.ts'
+import { answerRevocation } from './revocation-answer.ts'
 import {
-  answerForm,
   createdRevocation,
   previewForm,
   revocation,
@@ -140,23 +140,14 @@ function otherIssuer(issuers: readonly string[]): AdminRefusal {
   return inputInvalid([{ path: '/subject/issuer', message: `is not an issuer of the tenant: ${which}` }])
 }
 
-/** The answer is stored before it is sent: no caller knows a receipt that the gateway does not. */
 async function revoke(deps: AdminDeps, caller: Caller, input: RevocationInput) {
-  const { store, revoking, now } = deps
-  const written = await store.revoke(writerOf(caller, deps), input)
+  const written = await deps.store.revoke(writerOf(caller, deps), input)
   if (isRefusal(written)) return written
-  const { value: made } = written
-  const [reached, warnings] = await Promise.all([
-    revoking.revoke(committedOf(written)),
+  const [answer, warnings] = await Promise.all([
+    answerRevocation(deps, written),
     warningsAfter(caller, deps, written),
   ])
-  const unreached = revoking.unreached(caller.tenant, input.subject)
-  const answer = answerForm(made, reached, unreached, now())
-  const { tenant, audit } = made
-  const stored = { ...answer, receipt: revoking.sign?.({ tenant, ...answer, audit }) ?? null }
-  await store.answerRevocation(tenant, made.id, JSON.stringify(stored))
-  revoking.answered(stored.state)
-  return { status: 200, body: withWarnings(stored, warnings) } as const
+  return { status: 200, body: withWarnings(answer, warnings) } as const
 }
 
 async function preview(deps: AdminDeps, caller: Caller, input: RevocationInput) {

@@ -25,7 +25,10 @@ import { ID } from './parameters.ts'
 import { REVOCATION_STATES, type RevocationState, UNREACHED, type Unreached } from './revoking.ts'
 import { warnings } from './warnings.ts'
 
-export const SCOPES: readonly RevocationScope[] = ['existing', 'all']
+export const SCOPES = ['existing', 'all'] as const
+
+/** With those that only events of an identity provider have. */
+export const ANSWERED_SCOPES: readonly RevocationScope[] = [...SCOPES, 'tokens']
 
 const subject = named(
   'RevocationSubject',
@@ -105,7 +108,10 @@ function schemaOf<I, S, T>(
     ...nullable,
     at: time('What was issued up to this time is void: whole seconds of `iat` are compared.'),
     subject,
-    what: oneOf(SCOPES, '`existing`: what the subject has; `all`: that, and a block of the user.'),
+    what: oneOf(
+      ANSWERED_SCOPES,
+      '`existing`: what the subject has; `all`: that, and a block of the user; `tokens`: the tokens of the user, while sessions stay, and their Seats are mapped again. An event of the identity provider made the last one.',
+    ),
     reason: orNull(text('The reason, for people to read. Null if none was given.')),
     state: oneOf(REVOCATION_STATES, state),
     ended,

@@ -68,7 +68,7 @@ export interface CreatedApiKey { id: string; name: string; seats: string[]; crea
 
 export interface CreatedBlock { id: string; user: string; origin: 'admin' | 'events' | 'scim'; created_by: string; created_at: string; until?: string; reason?: string; warnings?: Warning[] }
 
-export interface CreatedRevocation { id: string | null; seq: number | null; at: string; subject: RevocationSubject; what: 'existing' | 'all'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended' | null; ms: number | null; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; origin?: 'admin' | 'events' | 'scim'; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[]; warnings?: Warning[] }
+export interface CreatedRevocation { id: string | null; seq: number | null; at: string; subject: RevocationSubject; what: 'existing' | 'all' | 'tokens'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended' | null; ms: number | null; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; origin?: 'admin' | 'events' | 'scim'; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[]; warnings?: Warning[] }
 
 export interface CreatedSeat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; warnings?: Warning[] }
 
@@ -102,7 +102,7 @@ export interface PlannedChange { action: 'create' | 'update' | 'delete'; name: s
 
 export interface RefusedReload { at: string; faults: number; first: string }
 
-export interface Revocation { id: string; seq: number; at: string; subject: RevocationSubject; what: 'existing' | 'all'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended'; ms: number; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; origin?: 'admin' | 'events' | 'scim'; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[] }
+export interface Revocation { id: string; seq: number; at: string; subject: RevocationSubject; what: 'existing' | 'all' | 'tokens'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended'; ms: number; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; origin?: 'admin' | 'events' | 'scim'; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[] }
 
 export interface RevocationSubject { user?: string; api_key?: string; session?: string; issuer?: string; tenant?: boolean }
 

@@ -71,5 +71,6 @@ export function endedOf(ended) {
 
 /** @param {Pick<Revocation, 'what'>} revocation */
 export function scopeText({ what }) {
+  if (what === 'tokens') return 'tokens that were issued before'
   return what === 'existing' ? 'what was issued before' : 'what was issued before, and a block'
 }

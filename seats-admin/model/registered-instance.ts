@@ -65,8 +65,11 @@ export interface Instance {
 /** Several blocks of one user. */
 export const BLOCK_ORIGIN = 'block-origin'
 
-/** What this version understands, which each instance registers: kinds of changes, and {@link BLOCK_ORIGIN}. */
-export const UNDERSTOOD: readonly string[] = [...CHANGE_KINDS, BLOCK_ORIGIN]
+/** Sessions that stay while their tokens are void. */
+export const VOID_TOKENS = 'void-tokens'
+
+/** What this version understands, which each instance registers: kinds of changes, and what may be in records. */
+export const UNDERSTOOD: readonly string[] = [...CHANGE_KINDS, BLOCK_ORIGIN, VOID_TOKENS]
 
 /** What an instance tells of itself as it registers, for people. */
 export type Started = Pick<Instance, 'startedAt' | 'version'>

@@ -32,6 +32,11 @@ export interface SessionRecord {
   readonly revoked: boolean
   /** The member key of the user in mode `claim` of SCIM. Left out: the provider gave none, or it is the user. */
   readonly member?: string
+  /**
+   * Whole seconds since the epoch: the tokens of the session with an `iat` up to then are void, and Seats that were
+   * asked for before count no more; 0: none are.
+   */
+  readonly voidUntil: number
 }
 
 /** A live session as administration shows it. Times in ms since the epoch. */

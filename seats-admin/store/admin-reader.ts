@@ -15,7 +15,7 @@ import {
   spacesOf,
   visibilityOf,
 } from './pages.ts'
-import { rangeListing, rangeQueries, rangeValues, userRangeQuery } from './range-listings.ts'
+import { lower, rangeListing, rangeQueries, rangeValues, userRangeQuery } from './range-listings.ts'
 import {
   apiKey,
   apiKeyColumns,
@@ -83,6 +83,21 @@ export function adminReader({ lists, dialect }: Database) {
 
     listUsers: (tenant, page) => ranged(lists, ranges[userRangeQuery(page)], tenant, page, user),
 
+    async usersByEmail(tenant, email, limit) {
+      const values = { tenant, email: lower(storableOrEmpty(email)), limit }
+      return (await lists.all(USERS_BY_EMAIL, values)).map((row) => text(row, 'sub'))
+    },
+
+    async isKnownUser(tenant, sub) {
+      const values = {
+        tenant,
+        sub: storableOrEmpty(sub),
+        quoted: JSON.stringify(sub),
+        digest: subDigest(sub),
+      }
+      return (await lists.get(KNOWN_USER, values)) !== undefined
+    },
+
     async listSessions(tenant, { user: sub, now, ...page }) {
       const values = { ...pageValues(tenant, page), now }
       const rows =
@@ -113,6 +128,15 @@ export function adminReader({ lists, dialect }: Database) {
     },
   } satisfies Partial<AdminStore>
 }
+
+/** By its index, whose expression and condition it has. */
+const USERS_BY_EMAIL = `SELECT sub FROM users WHERE tenant = :tenant AND email IS NOT NULL AND lower(email) = :email
+  ORDER BY sub LIMIT :limit`
+
+const KNOWN_USER = `SELECT 1 AS one FROM users WHERE tenant = :tenant AND sub = :sub
+  UNION ALL SELECT 1 FROM api_keys WHERE tenant = :tenant AND owner_digest = :digest AND revoked_at IS NULL
+  UNION ALL SELECT 1 FROM sessions WHERE tenant = :tenant AND sub = :quoted AND ended_at IS NULL
+  LIMIT 1`
 
 async function paged<V extends { readonly id: string }>(
   lists: Lists,

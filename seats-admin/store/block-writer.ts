@@ -7,6 +7,7 @@ import { ulid } from '../model/ulid.ts'
 import { blockEvent } from './audit-forms.ts'
 import { blockChange, blockQueries, blockRow, storedBlock, subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
+import { beginToken } from './provider-tokens.ts'
 import { type Dialect, text } from './rows.ts'
 import { replaceUnstorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, BlockInput, Writer } from './store.ts'
@@ -21,7 +22,7 @@ export const REMOVE_BLOCK = 'DELETE FROM blocks WHERE tenant = :tenant AND id = 
 /** Blocks a user in a transaction, in place of an earlier block of the same origin. */
 export function blocking(dialect: Dialect) {
   const { blockByUser, expire } = blockQueries(dialect)
-  const { instanceWithoutBlocks, instanceWithout } = dialect
+  const { instanceWithoutBlocks } = dialect
   return async (
     transaction: Transaction,
     { tenant, now, by }: Writer,
@@ -29,12 +30,12 @@ export function blocking(dialect: Dialect) {
   ): Promise<(Effect & { readonly block: Block }) | AdminRefusal> => {
     if (instanceWithoutBlocks !== null) {
       const older = await transaction.get(instanceWithoutBlocks, {})
-      if (older !== undefined) return olderInstance(text(older, 'name'), 'knows no blocks')
+      if (older !== undefined) return refusalFor(text(older, 'name'))
     }
     // Of two blocks of a user it would take one, and accept the user again at the end of that one.
-    if (instanceWithout !== null && origin !== 'admin') {
-      const older = await transaction.get(instanceWithout, { understands: `"${BLOCK_ORIGIN}"` })
-      if (older !== undefined) return olderInstance(text(older, 'name'), 'knows one block of a user')
+    if (origin !== 'admin') {
+      const older = await olderInstance(dialect, transaction, BLOCK_ORIGIN)
+      if (older !== null) return older
     }
     const sub_digest = subDigest(user)
     // Before the insertion, which must not meet the expired block that it replaces.
@@ -51,7 +52,7 @@ export function blocking(dialect: Dialect) {
 }
 
 export function blockWriter({ dialect, write }: Database) {
-  const { blockById } = blockQueries(dialect)
+  const { blockById, blockByUser } = blockQueries(dialect)
   const blocked = blocking(dialect)
   return {
     createBlock: (author, input) =>
@@ -63,6 +64,20 @@ export function blockWriter({ dialect, write }: Database) {
         const committed = await transaction.commitAdministrative(parts, changes, values, administrative)
         return { ...committed, value: block }
       }),
+
+    liftBlock(author, { user, origin }, token) {
+      const { tenant } = author
+      return write(author, async (transaction, { now }) => {
+        const state = token === null ? null : await beginToken(transaction, tenant, token, now)
+        if (state !== null) return state
+        const row = await transaction.get(blockByUser, { tenant, sub_digest: subDigest(user), origin })
+        if (row === undefined) return { ...transaction.unchanged, value: null }
+        const block = storedBlock(row)
+        transaction.record(blockEvent('block.delete', block, null))
+        const changes = [blockChange(tenant, user)]
+        return { ...(await transaction.commit([REMOVE_BLOCK], changes, { tenant, id: block.id })), value: block }
+      })
+    },
 
     deleteBlock(author, wanted) {
       const { tenant } = author
@@ -79,10 +94,26 @@ export function blockWriter({ dialect, write }: Database) {
   } satisfies Partial<AdminStore>
 }
 
-/** During an upgrade: it would answer the requests of the user. */
-function olderInstance(name: string, what: string): AdminRefusal {
+/**
+ * The refusal of a write that a running instance of an older version does not understand, and would decide against;
+ * null: there is no such instance.
+ *
+ * @param understands what instances register that understand it
+ */
+export async function olderInstance(
+  { instanceWithout }: Dialect,
+  transaction: Transaction,
+  understands: string,
+): Promise<AdminRefusal | null> {
+  if (instanceWithout === null) return null
+  const older = await transaction.get(instanceWithout, { understands: `"${understands}"` })
+  return older === undefined ? null : refusalFor(text(older, 'name'))
+}
+
+/** During an upgrade. */
+function refusalFor(name: string): AdminRefusal {
   return {
     refused: 'unavailable',
-    detail: `The instance ${name} has an older version, which ${what}. Replace it, and repeat: nothing was changed.`,
+    detail: `The instance ${name} has an older version, which does not understand the change. Replace it, and repeat: nothing was changed.`,
   }
 }

@@ -28,6 +28,9 @@ export function endings({ texts }: Dialect) {
   const end = `UPDATE sessions SET ended_at = coalesce(ended_at, :ended_at), sealed = '',
       revoked = CASE WHEN ended_at IS NULL THEN :by_revocation ELSE revoked END
     WHERE tenant = :tenant AND id IN (${texts(':session_ids')})`
+  // Their Seats are mapped again before they count.
+  const voidTokens = `UPDATE sessions SET void_until = :void_until, renew_at = 0
+    WHERE tenant = :tenant AND id IN (${texts(':session_ids')})`
   // A second revocation keeps the first time.
   const revoke = `UPDATE api_keys SET revoked_at = coalesce(revoked_at, :revoked_at), version = version + 1
     WHERE tenant = :tenant AND id IN (${texts(':key_ids')})`
@@ -43,6 +46,15 @@ export function endings({ texts }: Dialect) {
           ended_at: at,
           by_revocation: Number(byRevocation),
         },
+      }
+    },
+
+    /** Voids the tokens of sessions, which stay. @param at ms since the epoch */
+    voidTokens(tenant: string, ids: readonly string[], at: number): Effect {
+      return {
+        parts: [voidTokens],
+        changes: ids.map((id) => sessionChange(tenant, id)),
+        values: { tenant, session_ids: JSON.stringify(ids), void_until: Math.floor(at / 1000) },
       }
     },
 

@@ -156,7 +156,7 @@ function seenBy({ admin, space }: Scope, grant: Grant): Grant | null {
 }
 
 /** As `lower` of both databases here: ASCII only. */
-function lower(query: string): string {
+export function lower(query: string): string {
   return query.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 

@@ -7,11 +7,12 @@ import type { BlockOrigin } from '../model/block.ts'
 import type { Committed } from '../model/change.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Revocation, RevocationScope, RevocationSubject } from '../model/revocation.ts'
+import type { TokenState } from '../model/used-token.ts'
 import type { AdministrativeWrite, Writer, Written } from './writer.ts'
 
 export interface RevocationInput {
   readonly subject: RevocationSubject
-  /** `all` for a user only. */
+  /** `all` and `tokens` for a user only. */
   readonly what: RevocationScope
   /** The origin of the block of `all`; absent: `admin`. */
   readonly origin?: BlockOrigin
@@ -20,6 +21,17 @@ export interface RevocationInput {
   readonly reason: string | null
   /** Whether API keys are included. For a tenant only. */
   readonly apiKeys: boolean
+}
+
+/** What the transaction of a revocation records for the identity provider that requests it. */
+export interface ProviderRequest {
+  /** The digest of the token that requests it, which takes effect once; null: it has begun with an earlier write. */
+  readonly token: Uint8Array | null
+  /**
+   * The digest of the user as `SessionStore.recordLogout` takes it, so that no sign-in from before completes;
+   * null: the subject is no user.
+   */
+  readonly logout: Uint8Array | null
 }
 
 /** What a revocation would end. */
@@ -85,6 +97,16 @@ export interface RevocationStore {
    * A session that is created after the commit is not concerned, one that was created before has ended.
    */
   revoke(writer: Writer, input: RevocationInput): Promise<AdministrativeWrite<Revocation> | AdminRefusal>
+
+  /**
+   * {@link revoke} for an identity provider. The caller records the token as used
+   * (`SessionStore.recordToken`) once each instance has been reached.
+   */
+  revokeForProvider(
+    writer: Writer,
+    input: RevocationInput,
+    request: ProviderRequest,
+  ): Promise<AdministrativeWrite<Revocation> | TokenState | AdminRefusal>
 
   /** What {@link revoke} would end now. Changes nothing but the feed, and the audit has no entry of it. */
   countRevocation(writer: Writer, input: RevocationInput): Promise<RevocationCount | AdminRefusal>

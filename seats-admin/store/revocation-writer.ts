@@ -15,9 +15,11 @@ import type { Change } from '../model/change.ts'
 import type { Revocation, RevocationSubject } from '../model/revocation.ts'
 import { ulid } from '../model/ulid.ts'
 import { revocationEvent, sessionEvent } from './audit-forms.ts'
-import { blocking } from './block-writer.ts'
+import { blocking, olderInstance } from './block-writer.ts'
+import { VOID_TOKENS } from '../model/registered-instance.ts'
 import type { Database } from './database.ts'
 import { endings, recordRevocation, together } from './endings.ts'
+import { beginToken } from './provider-tokens.ts'
 import {
   type Concern,
   concernOf,
@@ -36,7 +38,7 @@ import {
   type RevocationStore,
 } from './revocation-store.ts'
 import { apiKey, type Dialect, integer, type Row, text } from './rows.ts'
-import { listedSession } from './session-queries.ts'
+import { listedSession, logoutQueries } from './session-queries.ts'
 import { replaceUnstorable, storableOrEmpty } from './storable-text.ts'
 import type { Values } from './statements.ts'
 import type { Effect, Transaction } from './transaction.ts'
@@ -51,24 +53,41 @@ export const ANY_TIME = Number.MAX_SAFE_INTEGER
 const FIRST = { after: '', after_sub: '' }
 
 export function revocationWriter({ dialect, unnumbered, write }: Database) {
+  /** @param begin what comes first in the transaction; anything but null prevents the revocation */
+  function revoking<T>(
+    author: Writer,
+    input: RevocationInput,
+    begin: (transaction: Transaction, at: number) => Promise<T | null>,
+  ) {
+    const revoke = async (transaction: Transaction, writer: Writer) => {
+      const revocations = new Revoking(dialect, transaction, writer)
+      const at = await revocations.begin()
+      const prevented = await begin(transaction, at)
+      if (prevented !== null) return prevented
+      const keptKey = keptKeyOf(writer, input)
+      const concern = concernOf(input, keptKey)
+      const due = { ...input, id: ulid(transaction.idTime()), at, keptKey, answer: null }
+      const result =
+        (await revocations.refuseUnknown(concern, input.subject)) ??
+        (await revocations.revoke(due, concern, ANY_TIME))
+      if (isRefusal(result)) return result
+      const committed = await transaction.commitEffect(result.effect)
+      return { ...committed, keyAdministers: false, value: result.value }
+    }
+    const { subject } = input
+    return write(author, revoke, 'tenant' in subject || 'user' in subject ? REVOCATION_PATIENCE : 1)
+  }
   return {
-    revoke(author, input) {
-      const revoke = async (transaction: Transaction, writer: Writer) => {
-        const revoking = new Revoking(dialect, transaction, writer)
-        const at = await revoking.begin()
-        const keptKey = keptKeyOf(writer, input)
-        const concern = concernOf(input, keptKey)
-        const due = { ...input, id: ulid(transaction.idTime()), at, keptKey, answer: null }
-        const result =
-          (await revoking.refuseUnknown(concern, input.subject)) ??
-          (await revoking.revoke(due, concern, ANY_TIME))
-        if (isRefusal(result)) return result
-        const committed = await transaction.commitEffect(result.effect)
-        return { ...committed, keyAdministers: false, value: result.value }
-      }
-      const { subject } = input
-      return write(author, revoke, 'tenant' in subject || 'user' in subject ? REVOCATION_PATIENCE : 1)
-    },
+    revoke: (author, input) => revoking<never>(author, input, async () => null),
+
+    revokeForProvider: (author, input, { token, logout }) =>
+      revoking(author, input, async (transaction, at) => {
+        const { tenant } = author
+        const state = token === null ? null : await beginToken(transaction, tenant, token, at)
+        if (state !== null) return state
+        if (logout !== null) await transaction.modify([logoutQueries.record], { tenant, digest: logout, at })
+        return null
+      }),
 
     countRevocation: (author, input) =>
       write(null, async (transaction) => {
@@ -203,9 +222,16 @@ export class Revoking {
         })
       : null
     if (isRefusal(block)) return block
-    const sessions = await this.#endSessions(concern, at, born)
-    const keys = await this.#revokeKeys(concern, at, born)
-    const ended = { sessions: sessions.count, apiKeys: keys.count }
+    const areTokens = what === 'tokens'
+    if (areTokens) {
+      const older = await olderInstance(this.#dialect, this.#transaction, VOID_TOKENS)
+      if (older !== null) return older
+    }
+    const sessions = areTokens
+      ? await this.#voidTokens(concern, at, born)
+      : await this.#endSessions(concern, at, born)
+    const keys = areTokens ? await NO_ENDS : await this.#revokeKeys(concern, at, born)
+    const ended = { sessions: areTokens ? 0 : sessions.count, apiKeys: keys.count }
     const isListed = Math.max(sessions.count, keys.count) <= MAX_NAMED
     const changes = [
       noticeChange(tenant, { at, subject, ...(isListed ? { listed: true } : {}) }),
@@ -244,6 +270,14 @@ export class Revoking {
       for (const session of ended) this.#transaction.record(sessionEvent(session, null, at))
       return endSessions(this.#writer.tenant, idsOf(rows), at, true)
     })
+  }
+
+  #voidTokens({ sessions, values }: Concern, at: number, born: number): Promise<Ends> {
+    if (sessions === null) return NO_ENDS
+    const { voidTokens } = endings(this.#dialect)
+    return this.#endAll(this.#queries.sessions(sessions), { ...values, born }, SESSIONS, (rows) =>
+      voidTokens(this.#writer.tenant, idsOf(rows), at),
+    )
   }
 
   #revokeKeys({ keys, values }: Concern, at: number, born: number): Promise<Ends> {

@@ -51,6 +51,11 @@ export function sessionEnds(database: Database) {
       await unnumbered.all(logoutQueries.record, { tenant, digest, at })
     },
 
+    async openSessions(tenant, subject, limit) {
+      const { statement, values } = openSessionsOf(subject)
+      return (await reads.all(statement, { tenant, limit, ...values })).map(listedSession)
+    },
+
     loggedOutSince: async (tenant, logout, or) =>
       (await reads.get(logoutQueries.since, sinceValues(tenant, logout, or))) !== undefined,
 

@@ -27,7 +27,7 @@ import type { Writer } from './writer.ts'
 
 /** Columns for the request path: without the handle's hashes and the provider's tokens. */
 export const RECORD_COLUMNS =
-  'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at, revoked, member'
+  'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at, revoked, member, void_until'
 
 /** Of {@link listedSession}. */
 export const LISTED_COLUMNS = 'id, sub, email, cookie_hash, created_at, expires_at'
@@ -104,8 +104,14 @@ export function outcomeOf(row: Row | undefined, { family, handle, now }: Use): R
   return sameBytes(session.handleHash, handle) ? 'rotated' : 'replayed'
 }
 
-export function mayRenew(session: StoredSession | null, handle: Uint8Array | null): boolean {
-  return session !== null && session.endedAt === null && sameBytes(session.handleHash, handle)
+/** @param voidUntil of the session when the provider was asked: what it said before a later time is old */
+export function mayRenew(
+  session: StoredSession | null,
+  handle: Uint8Array | null,
+  voidUntil: number,
+): boolean {
+  if (session === null || session.endedAt !== null || session.voidUntil !== voidUntil) return false
+  return sameBytes(session.handleHash, handle)
 }
 
 /** `find`, with a lock of the row until the end of the transaction. */
@@ -167,6 +173,7 @@ export function sessionRecord(row: Row): SessionRecord {
     endedAt: integerOrNull(row, 'ended_at'),
     revoked: integer(row, 'revoked') === 1,
     ...(row.member === null ? {} : { member: JSON.parse(text(row, 'member')) }),
+    voidUntil: integer(row, 'void_until'),
   }
 }
 

@@ -35,8 +35,11 @@ export interface LogoutSince {
   readonly since: number
 }
 
-/** The fields that a renewal of the Seats changes. */
-export type Renewal = Pick<StoredSession, 'email' | 'name' | 'hashPerm' | 'issuedAt' | 'renewAt' | 'sealed'>
+/** The fields that a renewal of the Seats changes, and `voidUntil` of the session when the provider was asked. */
+export type Renewal = Pick<
+  StoredSession,
+  'email' | 'name' | 'hashPerm' | 'issuedAt' | 'renewAt' | 'sealed' | 'voidUntil'
+>
 
 /** A refresh handle as presented: hashes of its two secrets. */
 export interface HandleProof {
@@ -115,8 +118,8 @@ export interface SessionStore {
   claimRenewal(tenant: string, id: string, now: number, until: number): Promise<StoredSession | null>
 
   /**
-   * Writes the renewal and ends any claim. Atomically: if the session is not ended and its handle hash is
-   * `handle` (null for none). With a row in the feed.
+   * Writes the renewal and ends any claim. Atomically: if the session is not ended, its handle hash is
+   * `handle` (null for none), and no tokens of it became void since the provider was asked. With a row in the feed.
    *
    * @returns null when the condition did not hold
    */
@@ -149,6 +152,11 @@ export interface SessionStore {
   endSome(author: Writer, subject: LogoutSubject, limit: number): Promise<Written<ListedSession[]>>
 
   /**
+   * At most `limit` sessions of the subject that are not ended, in order of their ids, expired ones included.
+   */
+  openSessions(tenant: string, subject: LogoutSubject, limit: number): Promise<ListedSession[]>
+
+  /**
    * Records a logout at the provider by a digest of its subject, for {@link loggedOutSince}. The latest time
    * counts. It is durable before `endSome` is called: a session that `endSome` does not see was then created
    * by a sign-in that sees the record.
@@ -164,14 +172,14 @@ export interface SessionStore {
   loggedOutSince(tenant: string, logout: LogoutSince, or?: LogoutSince | null): Promise<boolean>
 
   /**
-   * Records the digest of a used logout token. Of all calls for one digest exactly one resolves with true; a
+   * Records the digest of a used token, for at least a week. Of all calls for one digest exactly one resolves with true; a
    * call whose first response was lost may resolve with false.
    */
   recordToken(tenant: string, digest: Uint8Array, at: number): Promise<boolean>
 
   /**
-   * Deletes at most `limit` sessions with `expiresAt` before `before`, of all tenants, and records of logouts
-   * from before then. Ended sessions stay until then, so that their cookies and handles are reported as
+   * Deletes at most `limit` sessions with `expiresAt` before `before`, of all tenants, and records of logouts and
+   * used tokens from a week before then. Ended sessions stay until then, so that their cookies and handles are reported as
    * ended. No row in the feed, because expired sessions are not valid.
    *
    * @returns the number of deleted sessions

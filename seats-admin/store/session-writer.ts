@@ -34,6 +34,9 @@ const WAITS_FOR_REVOCATION = 2000
 /** Milliseconds between its attempts. */
 const RETRIED_AFTER = 50
 
+/** Milliseconds that used tokens are kept beyond sessions: an event's token counts for a week. */
+const USED_TOKENS = 7 * 24 * 3_600_000
+
 export function sessionWriter(database: Database) {
   const { dialect, reads, unnumbered, write } = database
   const create = creation(dialect)
@@ -81,14 +84,14 @@ export function sessionWriter(database: Database) {
       const id = storableOrEmpty(wantedId)
       return write(null, async (transaction) => {
         const session = sessionOrNull(await transaction.get(lockedSession(dialect), { tenant, id }))
-        if (!mayRenew(session, handle)) return null
+        if (!mayRenew(session, handle, renewal.voidUntil)) return null
         const values = { ...renewalValues(renewal), tenant, id }
         return transaction.commit([sessionQueries.renew], [sessionChange(tenant, id)], values)
       })
     },
 
     async prune(before, limit) {
-      await unnumbered.all(logoutQueries.prune, { before })
+      await unnumbered.all(logoutQueries.prune, { before: before - USED_TOKENS })
       return (await unnumbered.all(prune, { before, limit })).length
     },
   } satisfies Partial<SessionStore & AdminStore>

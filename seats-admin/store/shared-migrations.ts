@@ -256,6 +256,16 @@ ALTER TABLE users ADD COLUMN member ${text};
 CREATE INDEX users_of_member ON users (tenant, member, sub) WHERE member IS NOT NULL;
 `,
 
+    /** Whole seconds since the epoch. An instance of the version before writes and reads without it. */
+    voidTokens: `
+ALTER TABLE sessions ADD COLUMN void_until ${integer} NOT NULL DEFAULT 0;
+`,
+
+    /** The users of an address. `lower` is that of ASCII letters: columns are compared bytewise. */
+    usersByEmail: `
+CREATE INDEX users_by_email ON users (tenant, lower(email)) WHERE email IS NOT NULL;
+`,
+
     /** The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not used. */
     wildcards: `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE ${position('permissions', `'"*"'`)} > 0;

@@ -27,6 +27,7 @@ import type {
   SeatsReader,
   SeatVersions,
 } from '../model/planned-seats.ts'
+import type { TokenState } from '../model/used-token.ts'
 import type { RevocationStore } from './revocation-store.ts'
 import type { ScimStore } from './scim-store.ts'
 import type { SessionPage, SessionStore } from './session-store.ts'
@@ -177,6 +178,18 @@ export interface AdminStore {
 
   /** A second block of a user of the same origin replaces the first and keeps its id. */
   createBlock(writer: Writer, block: BlockInput): Promise<AdministrativeWrite<Block> | AdminRefusal>
+  /**
+   * Deletes the block of the user of this origin for an identity provider, if there is one. The caller records the
+   * token as used (`SessionStore.recordToken`).
+   *
+   * @param token the digest of the token that requests it, which takes effect once; null: it has begun before
+   * @returns the block; null: there was none
+   */
+  liftBlock(
+    writer: Writer,
+    block: Pick<Block, 'user' | 'origin'>,
+    token: Uint8Array | null,
+  ): Promise<Written<Block | null> | TokenState | AdminRefusal>
   deleteBlock(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   /** Without expired ones, in order of creation. @param after an id */
   listBlocks(
@@ -207,6 +220,17 @@ export interface AdminStore {
 
   /** Outside the admin space a user is visible through a visible Seat, and only such Seats are named. */
   readUser(tenant: string, sub: string, scope: Scope): Promise<User | null>
+  /**
+   * At most `limit` users whose latest sign-in had this email address, without regard to the case of ASCII
+   * letters.
+   *
+   * @returns each `sub`, in byte order
+   */
+  usersByEmail(tenant: string, email: string, limit: number): Promise<string[]>
+
+  /** Whether the user has signed in, owns an API key that is not revoked, or has a session that has not ended. */
+  isKnownUser(tenant: string, sub: string): Promise<boolean>
+
   /**
    * In byte order of `sub`, which is what `after` and `next` are. With a grant `seats` has only the Seats
    * that grant it.

@@ -104,7 +104,7 @@ t.test('an API key that nobody owns does not wait longer for a revocation of its
 t.test('a revocation of so many sessions that they have no changes: the session is read again', async (t) => {
   const session: SessionRecord = {
     ...{ id: 'S', tenant: 'acme', cookieHash: null, user: 'alice', email: null, hashPerm: [] },
-    ...{ issuedAt: 1, renewAt: Infinity, expiresAt: Infinity, endedAt: null, revoked: false },
+    ...{ issuedAt: 1, renewAt: Infinity, expiresAt: Infinity, endedAt: null, revoked: false, voidUntil: 0 },
   }
   for (const [subject, isWarm] of [
     [{ user: 'alice' }, true],

@@ -125,6 +125,7 @@ t.test('no other instance claims a renewal that takes as long as it may', async 
       expiresAt: clock() + 100 * HOUR,
       endedAt: null,
       revoked: false,
+      voidUntil: 0,
     },
     sealed: sealProviderGrant(grant, tenantOf('acme', config), 'session'),
   })

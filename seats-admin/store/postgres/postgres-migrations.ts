@@ -217,6 +217,8 @@ export const MIGRATIONS: readonly string[] = [
   shared.grants,
   filesOfInstances,
   scim,
+  shared.usersByEmail,
+  shared.voidTokens,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

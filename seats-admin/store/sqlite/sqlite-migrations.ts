@@ -211,6 +211,8 @@ export const MIGRATIONS: readonly string[] = [
   blockOrigins,
   shared.grants,
   shared.scim,
+  shared.usersByEmail,
+  shared.voidTokens,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

@@ -35,7 +35,7 @@ const claims = object(
     seq: count('The number of its last change.'),
     at: moment,
     subject: object({}),
-    what: oneOf(['existing', 'all'], 'Whether the user is blocked too.'),
+    what: oneOf(['existing', 'all', 'tokens'], 'Whether the user is blocked too, or only tokens are void.'),
     reason: orNull(text('The reason.')),
     state: oneOf(['closed', 'partial'], 'Whether everything was cut.'),
     ended: object({

@@ -12,7 +12,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { BrowserContext, Credentials } from '../../model/authorization-request.ts'
 import type { RecordLookup, Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
-import { sessionRevoked } from '../../model/revoked.ts'
+import { sessionRevoked, tokenRevoked } from '../../model/revoked.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key-authentication.ts'
 import { BearerTokens, isBearer, type OtherIssuer } from './bearer.ts'
 import type { KeyUses } from './key-uses.ts'
@@ -70,10 +70,12 @@ export class Authenticator {
   readonly #bearer: BearerTokens
   readonly #sessions: SessionCookies | null
   readonly #sessionById: RecordLookup<SessionRecord>
+  readonly #tenants: AuthenticatorOptions['tenants']
 
   constructor(options: AuthenticatorOptions) {
     this.#sessions = options.sessions ?? null
     this.#sessionById = options.sessionById
+    this.#tenants = options.tenants
     const { memory, lookups = new CacheLookups() } = options
     this.#apiKeys = new ApiKeys({ ...options, memory: memory.apiKeys, lookups: lookups.api_keys })
     this.#bearer = new BearerTokens({ ...options, memory: memory.tokens, lookups: lookups.tokens })
@@ -102,11 +104,34 @@ export class Authenticator {
     const [line] = authorization
     if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
     const bearer = line === undefined ? null : this.#bearer.authenticate(line, browser.requestId)
-    if (bearer instanceof Promise)
-      return bearer.then((caller) => requireLiveSession(caller, this.#sessionById, trace))
-    if (bearer !== null) return requireLiveSession(bearer, this.#sessionById, trace)
+    if (bearer instanceof Promise) return bearer.then((caller) => this.#requireLiveSession(caller, trace))
+    if (bearer !== null) return this.#requireLiveSession(bearer, trace)
     if (cookie.length === 0 || this.#sessions === null) return missingCredential
     return this.#sessions.authenticate(cookie, browser, cors, trace) ?? missingCredential
+  }
+
+  /**
+   * A token that names a session (`sid`) counts only while that session has not ended, and no event has voided the
+   * tokens up to it. Sessions are read from memory under the lease, as for cookies, so a request costs one lookup.
+   * The expiry of the session is not checked: no token is minted beyond it, and its row is kept for longer.
+   */
+  #requireLiveSession(caller: Caller, trace: Trace | undefined): Caller | Promise<Caller> {
+    if (caller instanceof Refusal || caller.session === null) return caller
+    const record = this.#sessionById(caller.tenant, caller.session, trace)
+    return record instanceof Promise
+      ? record.then((late) => this.#ofSession(caller, late))
+      : this.#ofSession(caller, record)
+  }
+
+  #ofSession(caller: Principal, record: SessionRecord | null): Caller {
+    if (record?.endedAt !== null) return (record?.revoked === true ? sessionRevoked : ended).of(caller)
+    const { voidUntil } = record
+    if (voidUntil === 0 || caller.claims.by === 'id') return caller
+    // `issuedAt` of the claims is the token's `iat` minus the leeway, rounded down.
+    const leeway = this.#tenants.get(caller.tenant)?.token.leeway ?? 0
+    return caller.claims.issuedAt > Math.floor(voidUntil - leeway / 1000)
+      ? caller
+      : tokenRevoked(voidUntil).of(caller)
   }
 
   /** An ambiguous credential is refused by {@link authenticate}. */
@@ -126,25 +151,3 @@ function isAmbiguous(lines: readonly string[]): boolean {
 const ended = new Refusal('token_invalid', 'The session of the token has ended. Sign in again.')
 
 type Caller = Principal | Refusal
-
-/**
- * A token that names a session (`sid`) counts only while that session has not ended. Sessions are read from
- * memory under the lease, as for cookies, so a request costs one lookup. The expiry of the session is not
- * checked: no token is minted beyond it, and its row is kept for longer.
- */
-function requireLiveSession(
-  caller: Caller,
-  sessionById: RecordLookup<SessionRecord>,
-  trace?: Trace,
-): Caller | Promise<Caller> {
-  if (caller instanceof Refusal || caller.session === null) return caller
-  const record = sessionById(caller.tenant, caller.session, trace)
-  return record instanceof Promise
-    ? record.then((late) => ofSession(caller, late))
-    : ofSession(caller, record)
-}
-
-function ofSession(caller: Principal, record: SessionRecord | null): Caller {
-  if (record?.endedAt === null) return caller
-  return (record?.revoked === true ? sessionRevoked : ended).of(caller)
-}

@@ -104,6 +104,7 @@ export function newSession(tenant: OidcTenant, signedIn: NewSignIn) {
     expiresAt: since + lifetime,
     endedAt: null,
     revoked: false,
+    voidUntil: 0,
     sealed: sealProviderGrant(signedIn.providerGrant, tenant, id),
     providerSession: providerSid === null ? null : providerSessionDigest(oidc.issuer, providerSid),
     createdAt: since,

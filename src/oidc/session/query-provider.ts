@@ -1,5 +1,6 @@
 /** Queries the provider about a signed-in user with the refresh token, and maps the Seats again. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import { mapSeats } from '../tokens/seat-mapping.ts'
@@ -10,7 +11,7 @@ import type { Provider } from '../provider/provider.ts'
 import type { Renewal, StoredSession } from '../../../seats-admin/index.ts'
 import { endedByProvider, sessionEnded } from './session-authentication.ts'
 import { redeemRefreshToken } from '../provider/token-endpoint.ts'
-import { ProviderRefused } from '../provider/provider-errors.ts'
+import { ProviderError, ProviderRefused } from '../provider/provider-errors.ts'
 
 export interface Renewed {
   readonly signedIn: SignedIn
@@ -91,6 +92,7 @@ async function mapSeatsAgain(
   { identity, names, areLeftOut: areGroupsLeftOut }: SignedInUser,
   providerGrant: ProviderGrant,
 ): Promise<Renewed> {
+  await laterSecond(session.voidUntil, context.now)
   // Taken before the Seats are looked up, as at sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
   const seats = await mapSeats(context, tenant.id, names)
@@ -104,6 +106,23 @@ async function mapSeatsAgain(
     issuedAt,
     renewAt: issuedAt * 1000 + tenant.token.lifetime,
     sealed: sealProviderGrant(providerGrant, tenant, session.id),
+    voidUntil: session.voidUntil,
   }
   return { signedIn: { identity: current, seats, providerGrant, issuedAt }, renewal }
+}
+
+/** Milliseconds that a new token waits for its second. */
+const MOST_WAIT = 2000
+
+/**
+ * Waits for a second after this one, in which a new token is not void. Rejects with ProviderError if the clock of this
+ * instance is behind the one of the instance that voided tokens.
+ *
+ * @param until whole seconds since the epoch; 0: no tokens are void
+ */
+async function laterSecond(until: number, now: () => number): Promise<void> {
+  const wait = (until + 1) * 1000 - now()
+  if (wait <= 0) return
+  if (wait > MOST_WAIT) throw new ProviderError('the clock of this instance is behind that of another one')
+  await sleep(wait)
 }

@@ -18,6 +18,7 @@ import { sessionRevoked } from '../../model/revoked.ts'
 import type { PublicRequest } from '../../model/route.ts'
 import { readFields } from '../sign-in/body.ts'
 import type { Provider } from '../provider/provider.ts'
+import { providerUnavailable } from '../provider/provider-errors.ts'
 import type { Rotation, StoredSession } from '../../../seats-admin/index.ts'
 import { mintFor } from '../tokens/token-response.ts'
 import { blockedUser } from './session-authentication.ts'
@@ -93,8 +94,13 @@ async function renewFamily(
     }
     const committed = await sessions.renew(tenant, id, next, renewal)
     // A logout, a revocation or a second use of the handle ended the session during the provider's query.
-    if (committed === null)
-      return (await sessions.sessionById(tenant, id))?.revoked ? sessionRevoked : invalid
+    if (committed === null) {
+      const current = await sessions.sessionById(tenant, id)
+      // The provider was asked before its claims changed.
+      const isOld = current?.voidUntil !== renewal.voidUntil && (await giveBack(renewal.sealed))
+      if (isOld) return providerUnavailable
+      return current?.revoked ? sessionRevoked : invalid
+    }
     await context.announce(committed)
     return { status: 200, headers: [], body: tokens(handleText(tenant, id, family, rotating)) }
   } catch (cause) {

@@ -106,19 +106,23 @@ async function claimAndRenew(
     if (now() < session.renewAt) return session
     // The claim returns the current row: another instance may have used the provider's refresh token before.
     const claimed = await sessions.claimRenewal(tenant, id, now(), now() + CLAIM)
-    if (claimed !== null)
-      return now() < claimed.renewAt ? claimed : renewFromProvider(ports, context, provider, claimed)
+    if (claimed !== null) {
+      if (now() < claimed.renewAt) return claimed
+      const renewed = await renewFromProvider(ports, context, provider, claimed)
+      if (renewed !== null) return renewed
+    }
     await ports.wait(POLL)
   }
   return providerUnavailable
 }
 
+/** @returns null if the provider was asked before its claims changed */
 async function renewFromProvider(
   { query }: RenewalPorts,
   ofRequest: Context,
   provider: Provider,
   session: StoredSession,
-): Promise<SessionRecord | Refusal> {
+): Promise<SessionRecord | Refusal | null> {
   const { tenant, id, user } = session
   const context = about(ofRequest, { user, session: id })
   const { sessions, announce } = context
@@ -130,7 +134,12 @@ async function renewFromProvider(
   }
   const committed = await sessions.renew(tenant, id, null, result.renewal)
   // A logout, an administrator or a revocation ended the session during the provider's query.
-  if (committed === null) return sessionEnded(await sessions.sessionById(tenant, id))
+  if (committed === null) {
+    const current = await sessions.sessionById(tenant, id)
+    if (current === null || current.endedAt !== null) return sessionEnded(current)
+    await sessions.giveBack(tenant, id, null, null, result.renewal.sealed)
+    return null
+  }
   await announce(committed)
   return { ...session, ...result.renewal }
 }

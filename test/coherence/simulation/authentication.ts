@@ -167,6 +167,6 @@ async function queryProvider(
   }
   const renewAt = context.now() + random.between(200, 2500)
   const { hashPerm } = session
-  const same = { name: null, hashPerm, issuedAt: 0, sealed: '' }
+  const same = { name: null, hashPerm, issuedAt: 0, sealed: '', voidUntil: 0 }
   return { renewal: { ...same, email: `${nextTag()}`, renewAt } }
 }

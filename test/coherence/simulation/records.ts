@@ -155,6 +155,7 @@ export function sessionOf({ id }: StoredRecord, { tag, exists, renewAt, revoked 
     expiresAt: Infinity,
     endedAt: exists ? null : 0,
     revoked,
+    voidUntil: 0,
     name: null,
     familyHash: null,
     handleHash: null,

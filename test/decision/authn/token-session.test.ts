@@ -24,6 +24,7 @@ function record(more: Partial<SessionRecord> = {}): SessionRecord {
     expiresAt: NOW + 2000,
     endedAt: null,
     revoked: false,
+    voidUntil: 0,
     ...more,
   }
 }

@@ -59,7 +59,7 @@ function hash(): Uint8Array {
 function memoryOf(row: (id: string) => GrantReading): SeatMemory {
   const asOf = async <V>(value: V) => ({ seq: 1, value })
   const entries = (id: string) => row(id).spaces.map((space) => `${space}:Seat ${id}`)
-  const person = { user: 'alice', email: 'alice@acme.example', endedAt: null, revoked: false }
+  const person = { user: 'alice', email: 'alice@acme.example', endedAt: null, revoked: false, voidUntil: 0 }
   const times = { issuedAt: 1_800_000_000, renewAt: 1_800_000_000_500, expiresAt: 1_800_000_000_500 }
   const key = { seatIds: ['a', 'b'], expiresAt: 1_800_000_000_500, revokedAt: null, owner: null }
   const session = (id: string) => own({ id, tenant: 'acme', hashPerm: entries(id), ...person, ...times })

@@ -249,6 +249,7 @@ t.test('a hash that is a slice of a larger buffer is copied', async (t) => {
     expiresAt: 3,
     endedAt: null,
     revoked: false,
+    voidUntil: 0,
   }
   const memory = new SeatMemory(
     {

@@ -27,6 +27,7 @@ const session = (renewAt: number): SessionRecord => ({
   expiresAt: 30,
   endedAt: null,
   revoked: false,
+  voidUntil: 0,
 })
 
 t.test('it is not taken from a read that began before the renewal', async (t) => {

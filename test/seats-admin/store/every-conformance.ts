@@ -10,6 +10,7 @@ import { blockConformance } from './block-conformance.ts'
 import { changeConformance } from './change-conformance.ts'
 import { grantConformance } from './grant-conformance.ts'
 import { pageConformance } from './page-conformance.ts'
+import { providerRequestConformance } from './provider-request-conformance.ts'
 import { receiptConformance } from './receipt-conformance.ts'
 import { registryConformance } from './registry-conformance.ts'
 import { revocationConformance } from './revocation-conformance.ts'
@@ -38,6 +39,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     seatGrantConformance,
     revocationConformance,
     receiptConformance,
+    providerRequestConformance,
     versionConformance,
     seatsFileConformance,
     userConformance,

@@ -26,6 +26,7 @@ export function browserSession(more: Partial<StoredSession> = {}): StoredSession
     expiresAt: NOW + 8 * HOUR,
     endedAt: null,
     revoked: false,
+    voidUntil: 0,
     familyHash: null,
     handleHash: null,
     sealed: 'sealed-text',
@@ -59,6 +60,7 @@ export const RENEWAL = {
   issuedAt: NOW / 1000 + 60,
   renewAt: NOW + 2 * HOUR,
   sealed: 'sealed anew',
+  voidUntil: 0,
 }
 
 export function proofOf({ familyHash, handleHash }: StoredSession) {
