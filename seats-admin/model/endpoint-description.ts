@@ -44,7 +44,7 @@ export interface BodyDescription {
   /** The schema in standard keywords (JSON Schema 2020-12). */
   readonly schema: JsonSchema
   /** The media types of the body; absent: JSON alone. */
-  readonly types?: readonly ('json' | 'form')[]
+  readonly types?: readonly ('json' | 'form' | 'event')[]
   /** Whether a request may have no body. */
   readonly optional?: boolean
 }

@@ -9,7 +9,7 @@ import {
   type Warning,
   WARNINGS,
 } from '../config/faults.ts'
-import { backchannelLogoutUri } from '../config/oidc-settings.ts'
+import { backchannelLogoutUri, signalUris } from '../config/oidc-settings.ts'
 import { publicKeys } from '../config/provider-keys.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
 import { proxyFor, proxyUrl } from '../config/provider-proxies.ts'
@@ -112,8 +112,16 @@ function registrationsOf({ tenants, api: { authPrefix } }: Config) {
     if (oidc === null || logout === null) return []
     const addresses = { tenant: id, redirect_uri: oidc.redirectUri, backchannel_logout_uri: logout }
     const keys = publicKeys(oidc)
-    // JSON leaves out what is undefined.
-    return [{ ...addresses, jwks: keys.length === 0 ? undefined : { keys } }]
+    const uris = signalUris(oidc, id, authPrefix)
+    return [
+      {
+        ...addresses,
+        // JSON leaves out what is undefined.
+        global_token_revocation_uri: oidc.revocation ? uris.revocation : undefined,
+        events_uri: oidc.events === null ? undefined : uris.events,
+        jwks: keys.length === 0 ? undefined : { keys },
+      },
+    ]
   })
 }
 
@@ -121,11 +129,21 @@ function registrationLines({
   tenant,
   redirect_uri,
   backchannel_logout_uri,
+  global_token_revocation_uri,
+  events_uri,
   jwks,
 }: ReturnType<typeof registrationsOf>[number]): string[] {
   const register = `tenant ${tenant}: to register at its provider:`
-  const addresses = `${register} redirect URI ${redirect_uri}, back-channel logout URI ${backchannel_logout_uri}`
-  return jwks === undefined ? [addresses] : [addresses, `${register} public keys ${JSON.stringify(jwks)}`]
+  const addresses = [
+    `redirect URI ${redirect_uri}`,
+    `back-channel logout URI ${backchannel_logout_uri}`,
+    ...(global_token_revocation_uri === undefined
+      ? []
+      : [`global token revocation URI ${global_token_revocation_uri}`]),
+    ...(events_uri === undefined ? [] : [`URI for events ${events_uri}`]),
+  ]
+  const keys = jwks === undefined ? [] : [`public keys ${JSON.stringify(jwks)}`]
+  return [`${register} ${addresses.join(', ')}`, ...keys.map((each) => `${register} ${each}`)]
 }
 
 /** A fault; it has a code if a comment can accept it. */

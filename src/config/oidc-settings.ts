@@ -9,6 +9,8 @@ import { duration, flag, list, map, optional, type Reader, required, setting, te
 
 const CALLBACK = '/auth/oidc/callback'
 export const BACKCHANNEL_LOGOUT = '/auth/oidc/backchannel-logout'
+export const GLOBAL_TOKEN_REVOCATION = '/auth/oidc/global-token-revocation'
+export const SHARED_SIGNALS = '/auth/ssf'
 /** A scope token (RFC 6749, appendix A): visible ASCII without quotes and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
@@ -164,6 +166,77 @@ const tenantClaim = map(
   ({ name, value }) => (name === null || value === null ? null : Object.freeze({ name, value })),
 )
 
+/** A URL with https, or with http on loopback, which `allow_insecure` of the provider must allow. */
+const transmitterUrl: ValueParser<string> = (text) => {
+  const url = httpUrl(text)
+  if (url === null || text.includes('#'))
+    return new InvalidValue('must be an https:// URL without user name, password or fragment')
+  return url.protocol === 'http:' && !isLoopback(url.hostname) ? new InvalidValue(INSECURE) : text
+}
+
+/** As {@link transmitterUrl}; it is compared as text, so that it is not normalized. */
+const transmitterIssuer: ValueParser<string> = (text) =>
+  text.includes('?') ? new InvalidValue('must be a URL without query') : transmitterUrl(text)
+
+/** A shorter text could be guessed from answers. */
+const MIN_AUTHORIZATION = 16
+
+const authorizationValue: ValueParser<string> = (text) =>
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && text.length >= MIN_AUTHORIZATION
+    ? text
+    : new InvalidValue(
+        `is not the value of a header of at least ${MIN_AUTHORIZATION} characters of visible ASCII: write it whole, such as Bearer and a random token`,
+      )
+
+const events = map(
+  'Events of the provider by push (Shared Signals Framework 1.0, RFC 8935): sessions that it revoked, changed claims and credentials, and disabled accounts. seatgate check prints the address to register.',
+  {
+    audience: required(
+      text('The value that the aud claim of an event must equal or, if it is a list, contain.', nonEmpty, {
+        placeholder: '',
+        examples: ['https://gw.example'],
+      }),
+    ),
+    issuer: text(
+      'The iss claim of the events, compared as text. Default: the issuer of the provider, whose keys sign the events then.',
+      transmitterIssuer,
+      { examples: ['https://ssf.acme.example'] },
+    ),
+    jwksUri: text(
+      "Location of the keys that sign the events. Its host may have an internal address, and may be reached through a proxy from the environment. Without this key, another issuer's location comes from its /.well-known/ssf-configuration.",
+      transmitterUrl,
+      { examples: ['https://ssf.acme.example/keys'] },
+    ),
+    authorization: text(
+      'The whole value of the Authorization header that the provider sends with each event, at least 16 characters. Without this key, the header is not checked. Keep it out of this file: ${ACME_EVENTS_AUTHORIZATION}.',
+      authorizationValue,
+      { privacy: 'secret', examples: ['${ACME_EVENTS_AUTHORIZATION}'] },
+    ),
+  },
+  (values) => Object.freeze(values),
+)
+
+export type EventsConfig = ReturnType<typeof events.of>
+
+/** Reports addresses of the transmitter with plain http, which only `allow_insecure` allows. */
+function checkEvents(
+  section: Section,
+  { events: of, allowInsecure }: { readonly events: EventsConfig | null; readonly allowInsecure: boolean },
+): void {
+  if (of === null || allowInsecure) return
+  for (const [key, url] of [
+    ['issuer', of.issuer],
+    ['jwks_uri', of.jwksUri],
+  ] as const)
+    if (url?.startsWith('http:') === true)
+      section
+        .section('events')
+        .fault(
+          key,
+          `${key}: uses http://, which a loopback address may have with allow_insecure: use https://, or set allow_insecure: true`,
+        )
+}
+
 const provider = map(
   "Sign-in through the tenant's identity provider, with OpenID Connect.",
   {
@@ -254,6 +327,10 @@ const provider = map(
       endpointHost,
       { default: [], items: { examples: ['kc.internal:8443'] } },
     ),
+    revocation: flag(
+      'Accept Global Token Revocation from the provider, such as Universal Logout of Okta. seatgate check prints the address to register.',
+    ),
+    events: optional(events),
     origins: list(
       "Origins, in addition to the gateway's own, whose HTML forms may start a sign-in (POST /auth/oidc/login).",
       pageOrigin,
@@ -269,6 +346,7 @@ const provider = map(
       section.fault('scopes', 'scopes: must include openid, which OpenID Connect requires')
     checkClient(section, values)
     checkKeys(section, values.clientKey, values.decryptionKeys)
+    checkEvents(section, values)
     return Object.freeze(values)
   },
 )
@@ -296,6 +374,18 @@ export function backchannelLogoutUri(
 ): string | null {
   const url = URL.parse(redirectUri)
   return url === null ? null : `${url.origin}${prefix}${BACKCHANNEL_LOGOUT}/${tenant}`
+}
+
+/**
+ * The address at which the provider requests revocations, which is the `aud` of its requests; that at which it
+ * pushes events. As {@link backchannelLogoutUri}.
+ */
+export function signalUris({ redirectUri }: Pick<OidcConfig, 'redirectUri'>, tenant: string, prefix: string) {
+  const origin = URL.parse(redirectUri)?.origin ?? ''
+  return {
+    revocation: `${origin}${prefix}${GLOBAL_TOKEN_REVOCATION}/${tenant}`,
+    events: `${origin}${prefix}${SHARED_SIGNALS}/${tenant}`,
+  }
 }
 
 /** The tenants by their issuer and client id. */

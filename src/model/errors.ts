@@ -30,6 +30,7 @@ export const errors = {
   peer_refused: { status: 403, title: 'The peer may not request decisions' },
   preflight_refused: { status: 403, title: 'The preflight is refused' },
   grant_exceeds_own: { status: 403, title: 'A caller can grant only permissions that it holds' },
+  subject_foreign: { status: 403, title: 'The subject belongs to another issuer' },
   route_not_found: { status: 404, title: 'No route matches' },
   seat_not_found: { status: 404, title: 'No such Seat' },
   api_key_not_found: { status: 404, title: 'No such API key' },
@@ -46,6 +47,7 @@ export const errors = {
   body_too_large: { status: 413, title: 'The body is too large' },
   uri_too_long: { status: 414, title: 'The request target is too long' },
   media_type_unsupported: { status: 415, title: 'The media type is not supported' },
+  subject_unsupported: { status: 422, title: 'The subject cannot be resolved' },
   upgrade_required: { status: 426, title: 'Another protocol version is required' },
   rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'The header section is too large' },
@@ -88,7 +90,7 @@ export class Refusal {
   /** The value of `Allow`, with `method_not_allowed` (RFC 9110, section 10.2.1). */
   readonly allow: string | null
   /**
-   * Milliseconds after which the request may come again, with `rate_limited`; null: the refusal does not say.
+   * Milliseconds after which the request may come again, with `rate_limited` and `unavailable`; null: the refusal does not say.
    */
   readonly retryAfter: number | null
   /** Sent in place of the problem document; null: the problem document is sent. */

@@ -3,11 +3,14 @@
 import { Refusal } from '../model/errors.ts'
 import type { OidcLog, OidcPorts } from './ports.ts'
 import type { Provider } from './provider/provider.ts'
+import type { TenantSignals } from './signals/tenant-signals.ts'
 import { ProviderError, ProviderRefused, providerUnavailable } from './provider/provider-errors.ts'
 
 export interface Context extends OidcPorts {
   /** The providers by tenant. */
   readonly providers: ReadonlyMap<string, Provider>
+  /** What signals are verified with, by tenant; of tenants with any. */
+  readonly signalsOf: ReadonlyMap<string, TenantSignals>
   /** Ids of tenants that share their redirect_uri with a tenant of another issuer; see `refuseMixUp`. */
   readonly sharedRedirect: ReadonlySet<string>
   /** Characters that the cookies of pending sign-ins may have in one browser. */

@@ -4,6 +4,9 @@ import { Refusal } from '../model/errors.ts'
 import { about, type Context, logRefusal, ofRequest, withFields, withProviderErrors } from './context.ts'
 import { readFields } from './sign-in/body.ts'
 import { callback } from './sign-in/callback.ts'
+import { globalTokenRevocation } from './signals/global-token-revocation.ts'
+import { sharedSignals } from './signals/shared-signals.ts'
+import { closeSignals, tenantSignals } from './signals/tenant-signals.ts'
 import { backchannelLogout } from './session/backchannel-logout.ts'
 import { logout } from './session/logout.ts'
 import { refresh } from './session/refresh.ts'
@@ -41,10 +44,13 @@ const ENDPOINTS: Readonly<Record<string, (context: Context, request: PublicReque
   'POST /auth/oidc/refresh': refresh,
   'POST /auth/oidc/logout': logout,
   'POST /auth/oidc/backchannel-logout': backchannelLogout,
+  'POST /auth/oidc/global-token-revocation': globalTokenRevocation,
+  'POST /auth/ssf': sharedSignals,
 }
 
 /** The addresses of one tenant: `/auth/oidc/callback/acme`. */
-const TENANT_ADDRESS = /^(GET \/auth\/oidc\/callback|POST \/auth\/oidc\/backchannel-logout)\/[^/]+$/
+const TENANT_ADDRESS =
+  /^(GET \/auth\/oidc\/callback|POST \/auth\/(?:oidc\/(?:backchannel-logout|global-token-revocation)|ssf))\/[^/]+$/
 
 export class Oidc {
   readonly #context: Context
@@ -58,12 +64,17 @@ export class Oidc {
     const providers = new Map(tenants.map((tenant) => [tenant.id, new Provider(tenant, limits)]))
     const { cookieBytes, prefix } = limits
     const sharedRedirect = withSharedRedirect(tenants)
-    this.#context = { ...ports, providers, sharedRedirect, cookieBytes, prefix, requestId: null }
+    const signalsOf = new Map(
+      tenants
+        .filter(({ oidc }) => oidc.revocation || oidc.events !== null)
+        .map((tenant) => [tenant.id, tenantSignals(tenant, limits)]),
+    )
+    this.#context = { ...ports, providers, signalsOf, sharedRedirect, cookieBytes, prefix, requestId: null }
     this.#accepting = [...providers.values()].filter(({ tenant }) => tenant.oidc.acceptProviderTokens)
   }
 
   /**
-   * Serves `/auth/oidc/*`, after the prefix. Rejects if the store is unavailable: the caller responds with
+   * Serves `/auth/oidc/*` and `/auth/ssf/*`, after the prefix. Rejects if the store is unavailable: the caller responds with
    * 503.
    */
   serve(request: PublicRequest): Promise<Reply> {
@@ -160,7 +171,9 @@ export class Oidc {
   /** Waits for the requests in flight: after a reload they complete with the old configuration. */
   async close(): Promise<void> {
     await this.#work.ended()
-    await Promise.all([...this.#context.providers.values()].map((provider) => provider.close()))
+    const { providers, signalsOf } = this.#context
+    await Promise.all([...providers.values()].map((provider) => provider.close()))
+    await Promise.all([...signalsOf.values()].map(closeSignals))
   }
 }
 

@@ -4,7 +4,8 @@ import type { OidcConfig, TenantConfig } from '../config/config.ts'
 import type { Refusal } from '../model/errors.ts'
 import type { TokenSubject } from '../model/principal.ts'
 import type { PublicResponse } from '../model/route.ts'
-import type { Committed, SessionStore } from '../../seats-admin/index.ts'
+import type { Committed, RevocationStore, SessionStore, Store, Written } from '../../seats-admin/index.ts'
+import type { Revocation } from '../../seats-admin/model/revocation.ts'
 import type { SpacesReading } from '../../seats-admin/model/readings.ts'
 import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 
@@ -39,11 +40,25 @@ export interface OidcLog {
   error(fields: Readonly<Record<string, unknown>>, message: string): void
 }
 
+/** What signals of providers need of the store and of the fleet. */
+export interface SignalPorts
+  extends
+    Pick<Store, 'usersByEmail' | 'isKnownUser' | 'liftBlock'>,
+    Pick<RevocationStore, 'revokeForProvider'> {
+  /**
+   * Waits until no instance decides otherwise, and stores the answer. Rejects if the store is unavailable.
+   *
+   * @returns the id of the revocation, and whether each instance has cut what was open
+   */
+  answer(written: Written<Revocation>): Promise<{ readonly id: string; readonly state: 'closed' | 'partial' }>
+}
+
 /** The dependencies of sign-in. */
 export interface OidcPorts {
   readonly ephemeral: Ephemeral
   readonly sessions: SessionStore
   readonly seats: SeatDirectory
+  readonly signals: SignalPorts
   /** Whether the user is blocked, as it is now. */
   readonly isBlocked: (tenant: string, sub: string) => boolean | Promise<boolean>
   /**

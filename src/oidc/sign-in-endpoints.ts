@@ -18,6 +18,7 @@ import {
   type ValueOf,
 } from '../../seats-admin/model/json-schema.ts'
 import type { ErrorCode } from '../model/errors.ts'
+import { SET_ERRORS } from './signals/set-errors.ts'
 
 const requiredText = (description: string) => text(description, { minLength: 1 })
 const tenant = text('A tenant with an identity provider.', { minLength: 1, examples: ['acme'] })
@@ -103,14 +104,22 @@ const backchannelError = object({
 
 export interface AnswersOf {
   readonly backchannelLogout: ValueOf<typeof backchannelError>
+  readonly sharedSignals: ValueOf<typeof setError>
   readonly login: ValueOf<typeof loginAnswer>
   readonly validate: ValueOf<typeof validateAnswer>
   readonly logout: ValueOf<typeof logoutAnswer>
 }
 
+const setError = object({
+  err: oneOf(SET_ERRORS, 'Section 2.4 of RFC 8935.'),
+  description: text('What is wrong, for people.'),
+})
+
 interface SignInEndpoint extends EndpointDescription<ErrorCode> {
   /** A browser gets refusals as a page. */
   readonly pages: boolean
+  /** Bytes of a body; left out: those of most endpoints. */
+  readonly maxBody?: number
   /** A browser's form gets this status with a page; left out: none. */
   readonly page?: number
 }
@@ -130,6 +139,50 @@ const backchannelLogout = {
 } as const
 
 const tenantParams = { tenant: text('The tenant.', { examples: ['acme'] }) }
+
+const globalTokenRevocation = {
+  method: 'POST',
+  path: '/auth/oidc/global-token-revocation/{tenant}',
+  operation: 'revokeGlobally',
+  summary: 'Revokes what a user was given, for the identity provider of the tenant.',
+  details:
+    'Global Token Revocation (draft-parecki-oauth-global-token-revocation-06), with a token of the provider in `Authorization`. It is answered once no instance accepts what the user was given, and each has cut what was open.',
+  params: tenantParams,
+  body: {
+    schema: object({
+      sub_id: object(
+        { format: oneOf(['iss_sub', 'email', 'opaque'], 'How the user is named (RFC 9493).') },
+        {
+          iss: text('With `iss_sub`: the issuer of the provider.'),
+          sub: text('With `iss_sub`: the `sub` of the user.'),
+          email: text('With `email`: an address that the provider gave.'),
+          id: text('With `opaque`: the `sub` of the user.'),
+        },
+      ),
+    }),
+  },
+  answers: { 204: null },
+  codes: ['credentials_missing', 'token_invalid', 'subject_foreign', 'user_not_found', 'subject_unsupported'],
+  pages: false,
+} as const
+
+/** Twice the size of a token, so that a token that is too large is answered as RFC 8935 says. */
+const MAX_EVENT_BODY = 512 * 1024
+
+const sharedSignals = {
+  method: 'POST',
+  path: '/auth/ssf/{tenant}',
+  operation: 'pushEvent',
+  summary: 'Takes an event of the identity provider of the tenant.',
+  details:
+    'Push delivery of the Shared Signals Framework 1.0 (RFC 8935): a security event token with one event. It is answered once no instance decides otherwise.',
+  params: tenantParams,
+  body: { schema: text('The security event token, at most 256 KiB.'), types: ['event'] },
+  maxBody: MAX_EVENT_BODY,
+  answers: { 202: null, 400: setError },
+  codes: [],
+  pages: false,
+} as const
 
 const tokenCodes = ['token_invalid', 'token_expired', 'token_not_yet_valid'] as const
 
@@ -230,4 +283,6 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     summary: 'Ends the sessions of one tenant that a logout token of the provider names.',
     params: tenantParams,
   },
+  globalTokenRevocation,
+  sharedSignals,
 ]

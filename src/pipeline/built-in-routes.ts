@@ -64,11 +64,15 @@ function consoleRoutes(place: BuiltInPlace, handler: PublicHandler): Route[] {
 }
 
 function publicRoute(
-  { method, path }: Pick<Operation, 'method' | 'path'>,
+  {
+    method,
+    path,
+    maxBody = MAX_SIGN_IN_BODY,
+  }: Pick<Operation, 'method' | 'path'> & { readonly maxBody?: number },
   { authPrefix }: BuiltInPlace,
   handler: PublicHandler | null,
 ): Route {
-  return ownRoute(method, authPrefix + path, 'public', { kind: 'public', handler }, MAX_SIGN_IN_BODY)
+  return ownRoute(method, authPrefix + path, 'public', { kind: 'public', handler }, maxBody)
 }
 
 /** The endpoints, and their description: `/v1/openapi.json`. */

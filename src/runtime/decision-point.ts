@@ -141,12 +141,13 @@ export class DecisionPoint {
 
   /** Rejects with a ConfigError that lists the faults of all route tables. */
   async compile(config: Config): Promise<CompiledConfig> {
-    const signIn = await this.#signIn(config)
+    const revoking = revocationDeps(config, this.#options.coherence, this.revocations, () => deciding)
+    const signIn = await this.#signIn(config, revoking)
     const otherIssuers = await this.#otherIssuers(config, signIn)
     const otherIssuer = otherIssuers?.verify ?? signIn?.providerToken ?? null
     const identity = this.#identity(config)
     // The built-in endpoints are routes of the table, and some answer questions about it.
-    const builtIn = this.#builtIn(config, { signIn, identity }, () => deciding)
+    const builtIn = this.#builtIn(config, { signIn, identity, revoking }, () => deciding)
     const compile = ({ routes }: TablesConfig) =>
       compileTable(routes, config.upstreams, builtIn, config.api.hosts)
     const { table, faults } = compile(config)
@@ -228,12 +229,12 @@ export class DecisionPoint {
   }
 
   /** Loads the code of OpenID Connect only if a tenant has a provider. */
-  async #signIn(config: Config): Promise<SignIn | null> {
+  async #signIn(config: Config, revoking: SignInOptions['revoking']): Promise<SignIn | null> {
     if ([...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
     const { openSignIn } = await import('./sign-in.ts')
     const { store, memory, lease } = this
     const announce: SignInOptions['announce'] = (committed) => this.#options.coherence.announce(committed)
-    return openSignIn(config, { store, memory, lease, ...this.#options.ports, announce })
+    return openSignIn(config, { store, revoking, memory, lease, ...this.#options.ports, announce })
   }
 
   /** Needs no sign-in. */
@@ -248,7 +249,11 @@ export class DecisionPoint {
    */
   #builtIn(
     config: Config,
-    { signIn, identity }: Pick<CompiledConfig, 'signIn' | 'identity'>,
+    {
+      signIn,
+      identity,
+      revoking,
+    }: Pick<CompiledConfig, 'signIn' | 'identity'> & Pick<SignInOptions, 'revoking'>,
     compiled: () => DecidingTables,
   ): Route[] {
     const endpoints = this.#options.endpoints({
@@ -256,7 +261,7 @@ export class DecisionPoint {
       store: this.store,
       now: Date.now,
       announce: (committed) => this.#options.coherence.announce(committed),
-      revoking: revocationDeps(config, this.#options.coherence, this.revocations, compiled),
+      revoking,
       fleet: this.#options.fleet,
       fleetSecrets: this.#options.fleetSecrets,
       seatBytes: config.limits.seatBytes,

@@ -1,6 +1,6 @@
 /** Sign-in of one configuration: connects `oidc/` to store, memory and log. */
 
-import type { Store } from '../../seats-admin/index.ts'
+import { type AdminDeps, answerRevocation, type Store } from '../../seats-admin/index.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import type { MemoryLease } from '../decision/engine.ts'
 import { mintToken } from '../decision/authn/gateway-token.ts'
@@ -29,7 +29,17 @@ export interface SignInPorts {
 
 export interface SignInOptions extends SignInPorts {
   /** Seats are read through `memory`, which bounds each tenant's share. */
-  readonly store: Pick<Store, 'sessions' | 'recordSignIn'>
+  readonly store: Pick<
+    Store,
+    | 'sessions'
+    | 'recordSignIn'
+    | 'usersByEmail'
+    | 'isKnownUser'
+    | 'revokeForProvider'
+    | 'liftBlock'
+    | 'answerRevocation'
+  >
+  readonly revoking: AdminDeps['revoking']
   readonly memory: SeatMemory
   readonly lease: MemoryLease
   readonly announce: OidcPorts['announce']
@@ -39,13 +49,20 @@ export type SignIn = ReturnType<typeof openSignIn>
 
 export function openSignIn(config: Config, parts: SignInOptions) {
   const tenants = [...config.tenants.values()].filter(hasProvider)
-  const { store, memory, lease, ephemeral, announce, log } = parts
+  const { store, revoking, memory, lease, ephemeral, announce, log } = parts
   const ports: OidcPorts = {
     ephemeral,
     sessions: store.sessions,
     seats: {
       seatsByName: (tenant, names) => seatsByName(memory, tenant, names),
       recordSignIn: (tenant, user, seatIds) => store.recordSignIn(tenant, user, seatIds),
+    },
+    signals: {
+      usersByEmail: (...of) => store.usersByEmail(...of),
+      isKnownUser: (...of) => store.isKnownUser(...of),
+      revokeForProvider: (...of) => store.revokeForProvider(...of),
+      liftBlock: (...of) => store.liftBlock(...of),
+      answer: (written) => answerRevocation({ store, revoking, now: Date.now }, written),
     },
     isBlocked: async (tenant, sub) => {
       // The endpoints of sign-in are public: no decision has looked at the lease.

@@ -36,6 +36,8 @@ t.test('omitted settings', async (t) => {
     sessionLifetime: 8 * 3_600_000,
     origins: [],
     tenantClaim: null,
+    revocation: false,
+    events: null,
   })
   t.equal((await configOf(t, BASE)).tenants.get('acme')?.oidc, null, 'all settings')
 })
@@ -71,6 +73,29 @@ t.test('valid settings', async (t) => {
     [
       { endpoint_hosts: ['kc.internal:8443', 'KC', '10.0.0.1', '[fd00::1]:8443', 'kc:443'] },
       { endpointHosts: ['kc.internal:8443', 'kc:443', '10.0.0.1:443', '[fd00::1]:8443', 'kc:443'] },
+    ],
+    [{ revocation: true }, { revocation: true }],
+    [
+      { events: { audience: 'https://gw.example' } },
+      { events: { audience: 'https://gw.example', issuer: null, jwksUri: null, authorization: null } },
+    ],
+    [
+      {
+        events: {
+          audience: 'x',
+          issuer: 'http://127.0.0.1:8080/a',
+          jwks_uri: 'http://127.0.0.1:8080/keys?x',
+          authorization: 'Bearer 0123456789',
+        },
+        allow_insecure: true,
+      },
+      {
+        events: {
+          issuer: 'http://127.0.0.1:8080/a',
+          jwksUri: 'http://127.0.0.1:8080/keys?x',
+          authorization: 'Bearer 0123456789',
+        },
+      },
     ],
     [{ session_lifetime: '90d' }, { sessionLifetime: 90 * 24 * 3_600_000 }],
     [{ session_lifetime: '1m' }, { sessionLifetime: 60_000 }],
@@ -150,6 +175,19 @@ t.test('invalid settings', async (t) => {
       '10.1',
     ].map((host): [Record<string, unknown>, string] => [{ endpoint_hosts: [host] }, '1:223']),
     [{ endpoint_hosts: 'kc' }, '1:222'],
+    [{ revocation: 'yes' }, '1:218'],
+    [{ events: true }, '1:214'],
+    [{ events: {} }, '1:205'],
+    [{ events: { audience: '' } }, '1:226'],
+    [{ events: { audience: 'x', issuer: 'ssf.acme.example' } }, '1:239'],
+    [{ events: { audience: 'x', issuer: 'https://ssf.acme.example?x' } }, '1:239'],
+    [{ events: { audience: 'x', issuer: 'http://ssf.acme.example' }, allow_insecure: true }, '1:239'],
+    [{ events: { audience: 'x', issuer: 'http://127.0.0.1:8080' } }, '1:239'],
+    [{ events: { audience: 'x', jwks_uri: 'http://127.0.0.1:8080' } }, '1:241'],
+    [{ events: { audience: 'x', jwks_uri: 'https://a.example#b' } }, '1:241'],
+    [{ events: { audience: 'x', authorization: 'short' } }, '1:246'],
+    [{ events: { audience: 'x', authorization: ' 0123456789abcdef' } }, '1:246'],
+    [{ events: { audience: 'x', authorization: '0123456789\nabcdef' } }, '1:246'],
     [{ post_logout_redirect: '/bye' }, '1:228'],
     [{ post_logout_redirect: 'javascript:alert(1)' }, '1:228'],
     [{ session_lifetime: '59s' }, '1:224'],

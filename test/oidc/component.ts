@@ -38,6 +38,13 @@ export function openOidc(
       ephemeral: new ProcessEphemeral(),
       sessions: store.sessions,
       seats: { seatsByName: async () => [], recordSignIn: (...given) => store.recordSignIn(...given) },
+      signals: {
+        usersByEmail: (...given) => store.usersByEmail(...given),
+        isKnownUser: (...given) => store.isKnownUser(...given),
+        revokeForProvider: (...given) => store.revokeForProvider(...given),
+        liftBlock: (...given) => store.liftBlock(...given),
+        answer: async ({ value: { id } }) => ({ id, state: 'closed' }),
+      },
       isBlocked: () => false,
       mint: (_tenant, ...given) => mintToken(mainly as TenantConfig, ...given),
       announce: async () => {},

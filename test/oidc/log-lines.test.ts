@@ -33,10 +33,26 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   provider_token_unknown: [],
   issuer_token_unknown: ['tenant'],
   sign_in_failed: ['tenant'],
+  global_token_revocation: ['tenant', 'users', 'revocations'],
+  global_token_revocation_refused: ['tenant', 'code', 'reason'],
+  shared_signal: ['tenant', 'name'],
+  shared_signal_ignored: ['tenant', 'name', 'reason'],
+  shared_signal_stream: ['tenant', 'name'],
+  shared_signal_refused: ['tenant', 'code', 'reason'],
+  signal_keys_unavailable: ['tenant', 'reason'],
 }
 
-/** Of them, what `issuers/keys.test.ts` has. */
-const ELSEWHERE = ['issuer_token_unknown']
+/** Of them, what `issuers/keys.test.ts`, `global-token-revocation.test.ts` and `shared-signals.test.ts` have. */
+const ELSEWHERE = [
+  'issuer_token_unknown',
+  'global_token_revocation',
+  'global_token_revocation_refused',
+  'shared_signal',
+  'shared_signal_ignored',
+  'shared_signal_stream',
+  'shared_signal_refused',
+  'signal_keys_unavailable',
+]
 
 type Members = Record<string, unknown>
 

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTHeaderParameters, SignJWT } from 'jose'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
 import { listen } from '../support/listen.ts'
@@ -73,6 +73,8 @@ export const OIDC_DEFAULTS = {
   sessionLifetime: 8 * 3_600_000,
   origins: [],
   tenantClaim: null,
+  revocation: false,
+  events: null,
 } satisfies Partial<OidcConfig>
 
 /** A client for each authentication method and each algorithm: `client_secret_basic-RS256`, `none-EdDSA`, … */
@@ -94,6 +96,7 @@ export class TestProvider {
   readonly #options: ProviderOptions
   readonly #storage = new Map<string, unknown>()
   #handling: Promise<Handler> | null = null
+  #keys: Promise<JWK[]> | null = null
 
   private constructor(server: Server, port: number, options: ProviderOptions) {
     this.#server = server
@@ -113,12 +116,28 @@ export class TestProvider {
 
   /** New keys replace all old ones; sessions and clients stay. */
   async rotateKeys(): Promise<void> {
-    this.#handling = this.#open(Promise.all(ALGORITHMS.map(newKey)))
+    this.#keys = Promise.all(ALGORITHMS.map(newKey))
+    this.#handling = this.#open(this.#keys)
     await this.#handling
   }
 
+  /** Signs a JWT with its key for RS256. @param header in place of members of the header */
+  async sign(
+    claims: Readonly<Record<string, unknown>>,
+    header: Partial<JWTHeaderParameters> = {},
+  ): Promise<string> {
+    await this.#ready()
+    const key = (await this.#keys)?.find(({ alg }) => alg === 'RS256')
+    if (key?.kid === undefined) throw new Error('the provider has no key for RS256')
+    const { kid } = key
+    return new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'RS256', kid, ...header })
+      .sign(await importJWK(key, 'RS256'))
+  }
+
   #ready(): Promise<Handler> {
-    return (this.#handling ??= this.#open(firstKeys()))
+    this.#keys ??= firstKeys()
+    return (this.#handling ??= this.#open(this.#keys))
   }
 
   async #open(keys: Promise<readonly JWK[]>): Promise<Handler> {

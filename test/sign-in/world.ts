@@ -126,10 +126,17 @@ function rewrite(file: string, change: (text: string) => string): void {
 
 /** As the configuration has it: in JSON, which is also YAML. */
 function written(oidc: OidcConfig): string {
-  const settings = Object.entries(oidc)
+  const settings = settingsOf(oidc)
+  const events = oidc.events === null ? {} : { events: settingsOf(oidc.events) }
+  return JSON.stringify({ ...settings, ...events, session_lifetime: `${oidc.sessionLifetime}ms` })
+}
+
+/** With the keys of the file, and without what is null. */
+function settingsOf(values: object): Record<string, unknown> {
+  const settings = Object.entries(values)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value])
-  return JSON.stringify({ ...Object.fromEntries(settings), session_lifetime: `${oidc.sessionLifetime}ms` })
+  return Object.fromEntries(settings)
 }
 
 export interface Start extends Settings, Pick<WorldOptions, 'answer' | 'target' | 'secure' | 'top'> {

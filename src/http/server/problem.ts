@@ -52,7 +52,7 @@ export function problemHeaders(refusal: Refusal, requestId: string): string[] {
   if (refusal.allow !== null) headers.push('Allow', refusal.allow)
   if (refusal.retryAfter !== null)
     headers.push('Retry-After', String(Math.max(1, Math.ceil(refusal.retryAfter / 1000))))
-  if (refusal.status === 503) headers.push('Retry-After', '1')
+  else if (refusal.status === 503) headers.push('Retry-After', '1')
   if (refusal.page !== null) headers.push(...refusal.page.headers)
   // RFC 9110, section 15.5.22; RFC 6455, section 4.4.
   if (refusal.status === 426)

@@ -20,6 +20,9 @@ const HASHES: Readonly<Record<string, string>> = {
   Ed25519: 'sha512',
 }
 
+/** All accepted algorithms. */
+export const ASYMMETRIC: readonly string[] = Object.keys(HASHES)
+
 /** The algorithm of providers that advertise none: mandatory by OpenID Connect Core 1.0, section 15.1. */
 const DEFAULT = ['RS256']
 

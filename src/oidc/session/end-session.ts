@@ -23,15 +23,20 @@ export async function endForProvider(context: Context, tenant: OidcTenant, id: s
   if (committed !== null) await context.announce(committed)
 }
 
-/** The author of what the tenant's provider causes, for the audit. */
+/**
+ * The author of what the tenant's provider causes, for the audit.
+ *
+ * @param issuer of the transmitter of its events
+ */
 export function providerAuthor(
   { now, requestId }: Pick<Context, 'now' | 'requestId'>,
   { id, adminSpace, oidc }: OidcTenant,
+  issuer = oidc.issuer,
 ): Writer {
   return {
     tenant: id,
-    by: oidc.issuer,
-    actor: { kind: 'provider', name: new URL(oidc.issuer).host },
+    by: issuer,
+    actor: { kind: 'provider', name: new URL(issuer).host },
     ...(requestId === null ? {} : { requestId }),
     scope: { space: adminSpace, admin: true, all: false, permissions: [] },
     now: now(),

@@ -37,12 +37,17 @@ export function tokenDigest(issuer: string, clientId: string, jti: string): Uint
   return digest('jti', issuer, clientId, jti)
 }
 
+/** The digest of a user who was logged out, for {@link endIfLoggedOut}. */
+export function userDigest(user: string): Uint8Array {
+  return digest('sub', user)
+}
+
 function digest(...parts: readonly string[]): Uint8Array {
   return sha256(JSON.stringify(parts))
 }
 
 function digestOf(subject: LogoutSubject): Uint8Array {
-  return 'user' in subject ? digest('sub', subject.user) : subject.providerSession
+  return 'user' in subject ? userDigest(subject.user) : subject.providerSession
 }
 
 /**

@@ -45,6 +45,11 @@ export function isForm(rawHeaders: readonly string[]): boolean {
   return contentType(rawHeaders) === 'form'
 }
 
+/** Whether the body is JSON, in UTF-8 and without a content coding. */
+export function isJson(rawHeaders: readonly string[]): boolean {
+  return contentType(rawHeaders) === 'json'
+}
+
 function contentType(rawHeaders: readonly string[]): 'json' | 'form' | null {
   const match = TYPE.exec(headerLines(rawHeaders, 'content-type').join(', '))
   if (match === null || headerLines(rawHeaders, 'content-encoding').some((each) => !/^identity$/i.test(each)))

@@ -132,7 +132,11 @@ function parameter(
   return { name, in: place, ...meaning, schema: schemas.refer(schema) }
 }
 
-const MEDIA_TYPES = { json: 'application/json', form: 'application/x-www-form-urlencoded' }
+const MEDIA_TYPES = {
+  json: 'application/json',
+  form: 'application/x-www-form-urlencoded',
+  event: 'application/secevent+jwt',
+}
 
 function requestBody({ schema, types = ['json'], optional = false }: BodyDescription, schemas: NamedSchemas) {
   return {

@@ -114,7 +114,8 @@ t.test('what a request needs', async (t) => {
         t.match(parameters, `"name":"${variable}","in":"path"`, name)
       t.equal(
         '401' in object.responses,
-        permission !== 'public' || /\/(?:callback|refresh|validate)(?:$|\/)/.test(path),
+        permission !== 'public' ||
+          /\/(?:callback|refresh|validate|global-token-revocation)(?:$|\/)/.test(path),
       )
     }
 })
