@@ -28,17 +28,22 @@ import {
 } from './pipeline/fleet-endpoints.ts'
 import type { Operation } from './pipeline/openapi/operation.ts'
 import type { DecidingTables } from './runtime/endpoint-deps.ts'
-import { type Extensions, PATIENCE } from './runtime/extensions.ts'
+import { type ConfigFiles, type Extensions, PATIENCE } from './runtime/extensions.ts'
 import type { Gateway } from './runtime/gateway.ts'
 import type { Log } from './telemetry/logger.ts'
 
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url))
 
 /** Opens the store, compiles the tables and listens, as `startGateway` of `src/runtime` says. */
-export async function startGateway(config: Config, log: Log, patience = PATIENCE): Promise<Gateway> {
+export async function startGateway(
+  config: Config,
+  log: Log,
+  patience = PATIENCE,
+  files: ConfigFiles | null = null,
+): Promise<Gateway> {
   // Commands that only list routes or compare tables do not load the gateway, which has half of all modules.
   const core = await import('./runtime/start-gateway.ts')
-  return core.startGateway(config, log, { extensions, worker: WORKER, patience })
+  return core.startGateway(config, log, { extensions, worker: WORKER, patience, files })
 }
 
 export const extensions: Extensions = {

@@ -35,7 +35,7 @@ export async function loadWithTables(
   display?: (path: string) => string,
 ): Promise<Loaded> {
   const loaded = await loadConfigWithFaults(file, env, display)
-  const { config, faults, files, fileWarnings } = loaded
+  const { config, faults, files, signature, fileWarnings } = loaded
   const builtIn = builtInPaths(loaded.api, {
     signIn: [...(config?.tenants.values() ?? [])].some(({ oidc }) => oidc !== null),
     identity: config?.identity != null,
@@ -47,7 +47,7 @@ export async function loadWithTables(
   const both = shadow === null ? [active] : [active, shadow]
   const collisions = distinctFaults(both.flatMap((each) => each.faults))
   if (config === null || collisions.length > 0)
-    throw new ConfigError(sortFaults([...faults, ...collisions]), files)
+    throw new ConfigError(sortFaults([...faults, ...collisions]), files, signature)
   const ofTables = distinctFaults(both.flatMap((each) => each.warnings)).filter(
     (each) => !loaded.accepts(each),
   )

@@ -6,8 +6,6 @@ import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import { startGateway } from '../composition.ts'
 import type { Config } from '../config/config.ts'
-import { ConfigError } from '../config/faults.ts'
-import { watchConfig } from '../config/watch.ts'
 import { tuneGarbageCollection } from '../runtime/garbage-collection.ts'
 import type { Gateway } from '../runtime/gateway.ts'
 import { ServiceManager } from '../runtime/service-manager.ts'
@@ -20,8 +18,9 @@ import {
 } from '../runtime/surroundings/machine-faults.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { CONFIG } from './arguments.ts'
-import { CommandFailed, defineCommand, messageOf } from './command.ts'
+import { CommandFailed, defineCommand } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
+import { Reloading } from './reloading.ts'
 import { ignore } from '../lib/ignore.ts'
 
 export const start = defineCommand({
@@ -89,7 +88,13 @@ export async function runGateway(
   const terminated = termination(env)
   const service = new ServiceManager(env, log)
   service.starting(config.startupTimeout)
-  const gateway = await Promise.race([startGateway(config, log), terminated])
+  const reloading = new Reloading(config, {
+    log,
+    load,
+    service,
+    activated: (next) => warnOfShortage(next, log),
+  })
+  const gateway = await Promise.race([startGateway(config, log, undefined, reloading), terminated])
   if (typeof gateway === 'string') {
     // The process ends at once: nothing was served, and an interrupted start is safe.
     log.logger.info(cause(gateway), 'ended before listening')
@@ -112,14 +117,14 @@ export async function runGateway(
   tuneGarbageCollection()
   // Node.js writes the cache at exit, which a kill -9 prevents.
   flushCompileCache()
-  const reloading = startReloading(gateway, config, { log, load, service })
+  reloading.start()
   service.ready(`listening on ${urls.join(', ')}`)
   service.watch(() => gateway.workers > 0)
   const end = await Promise.race([terminated, gateway.superseded])
   if (typeof end !== 'string') return endSuperseded(end, gateway, reloading, log)
   log.logger.info(cause(end), 'draining')
   await reloading.close()
-  const { drain, drainDelay } = reloading.config()
+  const { drain, drainDelay } = reloading.config
   const stopping = service.stopping(drainDelay + drain)
   await gateway.close(drain, drainDelay)
   await stopping
@@ -130,67 +135,13 @@ export async function runGateway(
 async function endSuperseded(
   cause: Error,
   gateway: Gateway,
-  reloading: ReturnType<typeof startReloading>,
+  reloading: Reloading,
   { logger }: Log,
 ): Promise<never> {
   logger.error({ cause: cause.message }, 'ending: another gateway has taken over the store')
   await reloading.close()
   await gateway.close(0)
   throw new CommandFailed(cause.message)
-}
-
-interface ReloadingParts {
-  readonly log: Log
-  readonly load: () => Promise<Config>
-  readonly service: ServiceManager
-}
-
-/** Reloads the configuration on SIGHUP and when one of its files changes; one reload at a time. */
-function startReloading(gateway: Gateway, first: Config, { log, load, service }: ReloadingParts) {
-  const { logger } = log
-  let config = first
-  let watched = first.files
-  let reading = Promise.resolve()
-  const reload = async () => {
-    service.reloading()
-    try {
-      const next = await load()
-      await gateway.reload(next)
-      const hashes = hashesOf(config, next)
-      config = next
-      watched = next.files
-      const version = gateway.reloaded()
-      logger.info({ version, ...hashes }, 'configuration reloaded')
-      service.ready(`running with configuration ${version}`)
-      warnOfShortage(next, log)
-    } catch (error) {
-      // The fault may be repaired in a file that only the faulty configuration names.
-      if (error instanceof ConfigError && error.files.length > 0) watched = error.files
-      const faults = messageOf(error).split('\n')
-      const version = gateway.reloadRefused(faults)
-      logger.error({ version, faults }, 'reload refused: the previous configuration stays active')
-      service.ready(`running with configuration ${version}: a reload was refused`)
-    }
-  }
-  const request = () => {
-    reading = reading.then(reload)
-  }
-  process.on('SIGHUP', request)
-  const watch = watchConfig(() => watched, request, first.signature)
-  return {
-    config: () => config,
-    close(): Promise<void> {
-      watch.close()
-      process.off('SIGHUP', request)
-      return reading
-    },
-  }
-}
-
-/** The hashes of the tables before and after a reload, and of the candidate tables. */
-function hashesOf(before: Config, { hash, shadow }: Config) {
-  const tables = { config_before: before.hash, config: hash }
-  return shadow === null ? tables : { ...tables, shadow: shadow.hash }
 }
 
 function address({ address: host, port, family }: { address: string; port: number; family: string }): string {

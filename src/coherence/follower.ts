@@ -34,6 +34,11 @@ interface FeedReader {
   applyReading(reading: Reading): void
   /** The newest change that the deciders have applied. */
   applied(): number
+  /**
+   * Called at the end of a reading before which there was no live lease: what is not in the feed may have
+   * changed too. The reading counts once it has resolved.
+   */
+  resumes(): Promise<void>
 }
 
 export class Follower {
@@ -44,6 +49,8 @@ export class Follower {
   #position: Position | null = null
   /** Monotonic ms from which the newest reading counts. */
   #noted = Number.NEGATIVE_INFINITY
+  /** Wall-clock ms at that time. */
+  #notedWall = Number.NEGATIVE_INFINITY
   /** Milliseconds that the newest reading took. */
   #duration = 0
   #state: 'live' | 'lost' = 'lost'
@@ -65,6 +72,11 @@ export class Follower {
   /** The age of the newest reading in ms; Infinity before the first. */
   get age(): number {
     return this.#clock.now() - this.#noted
+  }
+
+  /** Whether the newest reading still gives a lease. */
+  get #isLive(): boolean {
+    return this.age < LEASE && this.#clock.wall() - this.#notedWall < LEASE
   }
 
   /**
@@ -114,9 +126,11 @@ export class Follower {
       const { noted, head, changes, listed = true } = answer
       // If the machine slept before a later `noted`, the wall clock has gone on further than this.
       const notedWall = wall + (noted - begun)
+      if (!this.#isLive) await this.#reader.resumes()
       if (changes === null && isEarlier(head, from)) this.#listener('restored', null)
       this.#position = head
       this.#noted = noted
+      this.#notedWall = notedWall
       this.#duration = this.#clock.now() - noted
       this.#reader.applyReading({ noted, notedWall, from, head, changes, listed })
       this.#report('live', null)

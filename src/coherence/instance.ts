@@ -10,6 +10,7 @@ import { noticeOf, type OpenCounts, type ReachedInstance } from '../../seats-adm
 import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
+import type { FilesReader } from './current-files.ts'
 import { CUT_WITHIN, CutReports } from './cut-reports.ts'
 import { type Decider, Deciders } from './deciders.ts'
 import {
@@ -25,7 +26,7 @@ import { ReachedInstances } from './reached-instances.ts'
 import { RecentChanges } from './recent-changes.ts'
 
 /** The access of a process to coherence: its own instance, or the primary's over a channel. */
-export interface Coherence extends Renewer {
+export interface Coherence extends Renewer, FilesReader {
   /** From now on the decider receives all changes. */
   join(decider: Decider): void
   /**
@@ -62,6 +63,8 @@ export interface InstanceOptions extends InstanceIdentity {
   readonly bus: Bus | null
   readonly clock: Clock
   readonly listener: InstanceListener
+  /** Has the files of the configuration read, as {@link FilesReader}; left out: it has none. */
+  readonly checkFiles?: () => Promise<void>
   /**
    * Monotonic ms before which no write is acknowledged, as a process of the previous instance may hold a
    * lease until then. Left out: no process does.
@@ -106,7 +109,11 @@ export class Instance implements Coherence {
     this.follower = new Follower(
       feed,
       clock,
-      { applyReading: (reading) => this.#distribute(reading), applied: () => this.applied },
+      {
+        applyReading: (reading) => this.#distribute(reading),
+        applied: () => this.applied,
+        resumes: () => this.checkFiles(),
+      },
       listener.feed,
     )
     bus?.open(id, {
@@ -122,6 +129,10 @@ export class Instance implements Coherence {
 
   renew(): Promise<void> {
     return this.follower.renew()
+  }
+
+  async checkFiles(): Promise<void> {
+    await this.#parts.checkFiles?.()
   }
 
   join(decider: Decider): void {

@@ -34,6 +34,7 @@ export class RemoteDecider implements Decider {
     this.#instance = instance
     channel.serve('join', () => this.#join(history))
     channel.serve('renew', () => instance.renew())
+    channel.serve('files', () => instance.checkFiles())
     channel.serve('announce', (committed) => instance.announce(committed as Committed))
     channel.serve('revoke', (committed) => instance.revoke(committed as Committed))
   }
@@ -111,6 +112,11 @@ export class RemoteInstance implements Coherence {
       this.#renewal = null
     })
     return this.#renewal
+  }
+
+  /** Rejects as {@link renew}. */
+  async checkFiles(): Promise<void> {
+    await this.#ask('files')
   }
 
   async #renew(): Promise<void> {

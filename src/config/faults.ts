@@ -91,12 +91,15 @@ export class ConfigError extends Error {
   readonly faults: readonly Fault[]
   /** Absolute paths and globs to watch for a correction. */
   readonly files: readonly string[]
+  /** The state of these files before they were read; '' if there are none. */
+  readonly signature: string
 
-  constructor(faults: readonly Fault[], files: readonly string[] = []) {
+  constructor(faults: readonly Fault[], files: readonly string[] = [], signature = '') {
     super(faults.map(formatFault).join('\n'))
     this.name = 'ConfigError'
     this.faults = faults
     this.files = files
+    this.signature = signature
   }
 }
 

@@ -34,8 +34,8 @@ const READINGS = 10
 
 /** @throws ConfigError with every fault of the file and of its route tables */
 export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<Config> {
-  const { config, faults, files } = await loadConfigWithFaults(file, env)
-  if (config === null) throw new ConfigError(faults, files)
+  const { config, faults, files, signature } = await loadConfigWithFaults(file, env)
+  if (config === null) throw new ConfigError(faults, files, signature)
   return config
 }
 

@@ -34,11 +34,13 @@ async function lineOf(path: string): Promise<string> {
   return signatureLine(path, await stat(path, { bigint: true }).catch(() => null))
 }
 
+const GONE = 'gone'
+
 /** The line of a file in a signature. @param state null: there is no such file */
 export function signatureLine(path: string, state: BigIntStats | null): string {
   // The name may contain a tab or a line break.
   const name = JSON.stringify(path)
-  if (state === null) return `${name}\tgone`
+  if (state === null) return `${name}\t${GONE}`
   const { dev, ino, size, mtimeNs, ctimeNs } = state
   return `${name}\t${dev}\t${ino}\t${size}\t${mtimeNs}\t${ctimeNs}`
 }
@@ -48,6 +50,19 @@ export async function isCurrent(signature: string): Promise<boolean> {
   const lines = signature.split('\n').filter((line) => line !== '')
   const paths = lines.map((line) => JSON.parse(line.slice(0, line.indexOf('\t'))))
   return (await signatureOf(paths)) === signature
+}
+
+/** The signature of the files that exist now. @param files absolute paths and globs */
+export async function signatureNow(files: readonly string[]): Promise<string> {
+  return signatureOf(await listFiles('/', files))
+}
+
+/** A signature without the files that did not exist, as {@link signatureNow} makes it. */
+export function existingIn(signature: string): string {
+  return signature
+    .split('\n')
+    .filter((line) => !line.endsWith(`\t${GONE}`))
+    .join('\n')
 }
 
 /** The signature of the files of both. */
@@ -81,7 +96,7 @@ export function watchConfig(
   let timer: NodeJS.Timeout
 
   const poll = async () => {
-    const now = await signatureOf(await listFiles('/', files()))
+    const now = await signatureNow(files())
     if (closed) return
     current ??= now
     if (now === current) pending = null

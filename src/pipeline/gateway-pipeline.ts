@@ -72,7 +72,7 @@ export class GatewayPipeline extends Pipeline<GatewayConfig, GatewayLists> {
     inBatch(this.#answerQuestion, exchange)
   }
 
-  readonly #answerQuestion = (exchange: Exchange): void => this.answer(exchange, this.stages.questions)
+  readonly #answerQuestion = (exchange: Exchange): void => this.answer(exchange, (stages) => stages.questions)
 
   /** Closes WebSockets and ends streams of events, and those that open from now on. */
   drain(): void {

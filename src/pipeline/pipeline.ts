@@ -31,12 +31,21 @@ import { authorizationRequest, requestIdOf } from './request-input.ts'
 import type { Mechanisms, StageLists, StagesOf } from './stage-lists.ts'
 import type { Next } from './stage.ts'
 
-export type PipelineServices = Pick<Mechanisms, 'log' | 'metrics'>
+export interface PipelineServices extends Pick<Mechanisms, 'log' | 'metrics'> {
+  readonly files: ConfiguredFiles
+}
+
+/** The right to decide by the configuration: see `coherence/current-files.ts`. */
+export interface ConfiguredFiles {
+  areCurrent(): boolean
+  check(): Promise<void>
+}
 
 /** Answers requests. {@link GatewayPipeline} does more. */
 export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends StageLists = StageLists> {
   readonly #stagesOf: StagesOf<C, L>
   protected readonly mechanisms: Mechanisms
+  readonly #files: ConfiguredFiles
   /** Exchanges that have not ended, WebSockets included. */
   readonly inFlight = new InFlight<Exchange>()
   readonly #endedExchanges = new EndedExchanges((exchange) => this.stages.observers.ended(exchange))
@@ -44,16 +53,18 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
   protected stages: L
 
   constructor(stagesOf: StagesOf<C, L>, config: C, services: PipelineServices) {
-    const { log, metrics } = services
+    const { log, metrics, files } = services
     const clientOf = ({ request }: Exchange) => forwardedNetwork(request, this.config.trustedProxies)
     this.mechanisms = {
-      ...services,
+      log,
+      metrics,
       refusals: new Refusals(log, metrics),
       requestShares: new RequestShares(this.inFlight, clientOf, (of) => metrics.overShare(of)),
       eventStreams: new EventStreams(),
       reevaluate: (exchange) => this.reevaluate(exchange),
       held: (exchange) => this.config.engine.held(authorizationRequest(exchange.request, exchange.id)),
     }
+    this.#files = files
     this.#stagesOf = stagesOf
     this.config = config
     this.stages = stagesOf(config, this.mechanisms)
@@ -95,9 +106,19 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
     requestTrace.set(exchange, tracer.begin(sender, trusted, section.fields))
   }
 
-  protected readonly answerRequest = (exchange: Exchange): void => this.answer(exchange, this.stages.requests)
+  protected readonly answerRequest = (exchange: Exchange): void =>
+    this.answer(exchange, (stages) => stages.requests)
 
-  protected answer(exchange: Exchange, pass: Next): void {
+  /** @param list chooses the list of stages of the configuration that is active by then */
+  protected answer(exchange: Exchange, list: (stages: L) => Next): void {
+    if (this.#files.areCurrent()) return this.#pass(exchange, list(this.stages))
+    this.#files.check().then(
+      () => this.#pass(exchange, list(this.stages)),
+      (cause: unknown) => this.mechanisms.refusals.failed(exchange, cause),
+    )
+  }
+
+  #pass(exchange: Exchange, pass: Next): void {
     // The client may have disconnected, or sent a malformed body, since the header section arrived.
     if (exchange.settled) return
     const { failed } = this.mechanisms.refusals

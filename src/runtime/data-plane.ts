@@ -100,6 +100,7 @@ export class DataPlane {
       metrics: this.metrics,
       rateLimiter: this.#rateLimiter,
       activity: decisionPoint.activity,
+      files: decisionPoint.files,
     })
     this.#reevaluation = new Reevaluation(decisionPoint.changes, this.#pipeline)
     this.#configureMetrics()
@@ -175,7 +176,8 @@ export class DataPlane {
       this.#reevaluation.reloaded()
       if (hasOtherScopes) this.#pipeline.endEvents()
       this.#requestListener?.configure(settingsOf(config, next, acceptors))
-      startChecks(next)
+      // A listener that opens later starts them.
+      if (this.#requestListener !== null) startChecks(next)
       this.#configureMetrics()
       // Requests in flight keep the old pools until they end.
       for (const upstream of before.upstreams.values()) void upstream.close()

@@ -64,13 +64,21 @@ export async function openInProcess(
   })
   const limits = { now: systemClock.now, lender: await openLender(cache, log), processes: () => node.size }
   const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits, extensions })
+  // Files may be reloaded before the listeners are open: a listener takes the configuration that is active then.
+  let turn: Promise<unknown> = Promise.resolve()
+  const inTurn = <V>(run: () => Promise<V>): Promise<V> => {
+    const result = turn.then(run, run)
+    turn = result
+    return result
+  }
   return {
-    listen: () => dataPlane.listen(),
+    listen: () => inTurn(() => dataPlane.listen()),
     workers: { running: 1, size: 1 },
-    async reload(next) {
-      const activate = await dataPlane.prepare(next)
-      activate()
-    },
+    reload: (next) =>
+      inTurn(async () => {
+        const activate = await dataPlane.prepare(next)
+        activate()
+      }),
     metrics: (own) => textOf([own, dataPlane.metrics.registry]),
     takeKeyUses: () => Promise.resolve(decisionPoint.keyUses.take()),
     close: (drain) => dataPlane.close(drain),

@@ -10,6 +10,7 @@ import { KeyUses } from '../decision/authn/key-uses.ts'
 import { builtInRoutes } from '../pipeline/built-in-routes.ts'
 import { openConsole } from '../pipeline/console-site.ts'
 import { systemClock } from '../coherence/clock.ts'
+import { CurrentFiles } from '../coherence/current-files.ts'
 import { History } from '../coherence/history.ts'
 import { type Coherence, Instance } from '../coherence/instance.ts'
 import { Lease } from '../coherence/lease.ts'
@@ -80,6 +81,7 @@ export class DecisionPoint {
   readonly store: Store
   readonly memory: SeatMemory
   readonly lease: Lease
+  readonly files: CurrentFiles
   readonly lookups = new CacheLookups()
   readonly keyUses = new KeyUses()
   readonly history = new History()
@@ -104,6 +106,7 @@ export class DecisionPoint {
       { lookups: this.lookups, received: new ReceivedChanges((seq) => this.lease.readUpTo(seq)) },
     )
     this.lease = new Lease(coherence, [this.memory, this.history, this.changes], systemClock)
+    this.files = new CurrentFiles(this.lease, coherence, systemClock)
     coherence.join({
       applyReading: (reading) => this.lease.applyReading(reading),
       applyAnnouncement: (changes) => this.lease.applyAnnouncement(changes),

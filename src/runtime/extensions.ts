@@ -59,12 +59,32 @@ export interface ReloadObserver {
   cancel(): void
 }
 
+/** The files of a gateway's configuration, which the program that starts it reads. */
+export interface ConfigFiles {
+  /** Called before the gateway decides anything: from now on, changed files are loaded into it. */
+  attach(gateway: Reloadable): void
+  /**
+   * Resolves once the gateway decides by the files as they were at a moment after the call, or once they have
+   * been refused. Never rejects.
+   */
+  check(): Promise<void>
+}
+
+/** A gateway that takes another configuration, as `Gateway` says. */
+export interface Reloadable {
+  reload(config: Config): Promise<void>
+  reloaded(): number
+  reloadRefused(faults: readonly string[]): number
+}
+
 /** What a gateway is composed of, beside the core. */
 export interface Composition {
   readonly extensions: Extensions
   /** The path of the program that a worker runs. */
   readonly worker: string
   readonly patience: Patience
+  /** Null: the configuration is from no files. */
+  readonly files: ConfigFiles | null
 }
 
 /** How long the primary waits for its workers, in ms. */

@@ -22,6 +22,7 @@ import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { firstSecrets } from '../config/config.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
 import type { ActiveConfig } from './active-config.ts'
+import type { ConfigFiles } from './extensions.ts'
 import { FleetSize } from './fleet-size.ts'
 import type { RedisParts } from './redis-parts.ts'
 import { AuditKeeping, deleteOld } from './retention.ts'
@@ -38,6 +39,8 @@ interface NodeParts {
   readonly redis: RedisParts
   readonly log: Log
   readonly metrics: FleetMetrics
+  /** Null: the configuration is from no files. */
+  readonly files: Pick<ConfigFiles, 'check'> | null
 }
 
 export class FleetNode {
@@ -56,7 +59,7 @@ export class FleetNode {
   #showing: Promise<void> = Promise.resolve()
 
   /** The feed is followed from {@link start} on. */
-  constructor({ active, store, lock, redis, log, metrics }: NodeParts) {
+  constructor({ active, store, lock, redis, log, metrics, files }: NodeParts) {
     this.#active = active
     this.#audit = new AuditKeeping(store.audit, log)
     this.#lock = lock
@@ -73,6 +76,7 @@ export class FleetNode {
       bus: redis.bus,
       clock: systemClock,
       listener: metrics.listener(log),
+      checkFiles: async () => files?.check(),
       acknowledgesFrom: acknowledgesFrom(store, log),
     })
     this.#size = new FleetSize(store.registry, systemClock.now)

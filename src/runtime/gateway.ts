@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { ActiveConfig } from './active-config.ts'
 import type { DataPlaneAddresses } from './data-plane.ts'
 import type { DataPlanes } from './data-planes.ts'
-import type { ReloadObserver } from './extensions.ts'
+import type { Reloadable, ReloadObserver } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import type { Registry } from '../telemetry/metric-registry.ts'
 
@@ -30,17 +30,24 @@ interface GatewayParts {
   readonly node: FleetNode
   readonly dataPlanes: DataPlanes
   readonly reloads: ReloadObserver
-  readonly addresses: DataPlaneAddresses & { readonly ops: AddressInfo }
+  readonly ops: AddressInfo
   /** Closes all that the start has opened. @param drain ms that requests in flight have */
   readonly close: (drain: number) => Promise<void>
 }
 
-export class Gateway {
+export class Gateway implements Reloadable {
   readonly #parts: GatewayParts
+  /** The addresses of the data planes; null before they listen. */
+  #addresses: DataPlaneAddresses | null = null
   #closing: Promise<void> | null = null
 
   constructor(parts: GatewayParts) {
     this.#parts = parts
+  }
+
+  /** The data planes listen from now on. */
+  listens(addresses: DataPlaneAddresses): void {
+    this.#addresses = addresses
   }
 
   /**
@@ -48,14 +55,15 @@ export class Gateway {
    * `fronts`.
    */
   get addresses(): GatewayAddresses {
-    const { addresses, active } = this.#parts
-    const fronts = addresses.fronts.map((address, at) => ({
+    const { ops, active } = this.#parts
+    const addresses = this.#addresses
+    const fronts = (addresses?.fronts ?? []).map((address, at) => ({
       ...address,
       scheme: active.config.listen[at]?.tls == null ? ('http' as const) : ('https' as const),
     }))
     const [front] = fronts
-    if (front === undefined) throw new Error('no listener is configured')
-    return { ...addresses, front, fronts }
+    if (addresses === null || front === undefined) throw new Error('the gateway does not listen yet')
+    return { ...addresses, ops, front, fronts }
   }
 
   /** The number of processes that serve requests: 0 if every worker has ended. */

@@ -36,6 +36,7 @@ import { explainStore } from './surroundings/store-fault.ts'
  */
 export async function startGateway(config: Config, log: Log, composition: Composition): Promise<Gateway> {
   const { store: location } = config
+  const { files } = composition
   const opened = new Opened()
   const startup = new Startup(config, log)
   const metrics = new FleetMetrics()
@@ -71,7 +72,7 @@ export async function startGateway(config: Config, log: Log, composition: Compos
     opened.add(() => redis.close())
 
     // 4. The node of the fleet, which follows the changes of the store from step 6 on.
-    const node = new FleetNode({ active, store, lock, redis, log, metrics })
+    const node = new FleetNode({ active, store, lock, redis, log, metrics, files })
     opened.add(() => node.close())
     addInstanceGauges(metrics, active, node, () => gateway?.workers ?? 0)
 
@@ -81,13 +82,16 @@ export async function startGateway(config: Config, log: Log, composition: Compos
     opened.add(() => keyUses.close())
     opened.add((drain) => dataPlanes.close(drain))
 
-    // 6. The first reading of the change feed, with which the lease begins.
+    // 6. The first reading of the change feed, with which the lease begins, and another one of files that have
+    // changed since the start.
+    const close = (drain: number) => opened.close(drain)
+    const starting = new Gateway({ active, node, dataPlanes, reloads, ops: ops.address, close })
+    files?.attach(starting)
     await node.start(startup)
 
     // 7. The listeners of clients.
-    const addresses = { ...(await dataPlanes.listen()), ops: ops.address }
-    const close = (drain: number) => opened.close(drain)
-    return (gateway = new Gateway({ active, node, dataPlanes, reloads, addresses, close }))
+    starting.listens(await dataPlanes.listen())
+    return (gateway = starting)
   } catch (cause) {
     await opened.close(0)
     throw cause

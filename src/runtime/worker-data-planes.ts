@@ -11,6 +11,7 @@ import type { Address, Config, SettingSource } from '../config/config.ts'
 import { pack } from '../config/worker-copy.ts'
 import type { DataPlaneAddresses } from './data-plane.ts'
 import { Bank } from '../decision/limits/bank.ts'
+import { ignore } from '../lib/ignore.ts'
 import { createServer } from '../lib/node-http.ts'
 import type { LoanRequest } from '../model/rate-limit.ts'
 import { entryId } from '../decision/router/entries.ts'
@@ -42,9 +43,11 @@ export class WorkerDataPlanes implements DataPlanes {
   readonly #activity: GatheredActivity
   readonly #builtInPaths: Composition['extensions']['builtInPaths']
   #config: Config
-  /** The number of the configuration; `#versions` has the number that each worker runs. */
+  /** The number of the configuration; `#versions` has the number that each worker of `#joined` runs. */
   #version = 1
   readonly #versions = new Map<number, number>()
+  /** The workers that decide requests, or are about to: each reload is for all of them. */
+  readonly #joined = new Map<number, PoolWorker>()
   /** Empty before the first worker listens, and then those of the first one. */
   #addresses: DataPlaneAddresses = { fronts: [], decision: null }
   /** The uses of workers that have responded, or ended in order. */
@@ -84,6 +87,7 @@ export class WorkerDataPlanes implements DataPlanes {
             instance: node.identity,
             instances: node.size,
           }))
+          channel.serve('joins', (version) => this.#join(worker, version as number))
         },
         ready: (worker, response) => this.#ready(worker, response as Started),
         failed: ({ pid }, cause) =>
@@ -117,23 +121,31 @@ export class WorkerDataPlanes implements DataPlanes {
   }
 
   /**
-   * Two phases: all workers compile, then all activate. Workers that have started since then are updated
-   * after that.
+   * Two phases: all workers compile, then all activate. Workers that have joined since then are updated after
+   * that. Resolves once no worker decides by an earlier configuration.
    */
   async reload(config: Config): Promise<void> {
-    const workers = this.#pool.workers
+    const workers = [...this.#joined.values()]
     const prepared = await Promise.allSettled(
       workers.map(({ channel }) => channel.call('prepare', pack(config))),
     )
     // The failure of a worker that has ended says nothing about the configuration.
-    const present = new Set<PoolWorker | undefined>(this.#pool.workers)
+    const present = new Set<PoolWorker | undefined>(this.#joined.values())
     const refused = prepared.find(({ status }, at) => status === 'rejected' && present.has(workers[at]))
     if (refused?.status === 'rejected') throw refused.reason
     this.#config = config
     this.#version++
     this.#activity.retain(config.tenants, this.#routeIds(config))
     await Promise.allSettled(workers.map((worker) => this.#commit(worker, this.#version)))
-    await Promise.allSettled(this.#pool.workers.map((worker) => this.#update(worker)))
+    await Promise.all([...this.#joined.values()].map((worker) => this.#update(worker)))
+  }
+
+  /** @returns the configuration to activate first; null: the worker may listen */
+  #join(worker: PoolWorker, version: number) {
+    if (version !== this.#version) return { version: this.#version, config: pack(this.#forWorkers()) }
+    this.#versions.set(worker.id, version)
+    this.#joined.set(worker.id, worker)
+    return null
   }
 
   /** The ids of the routes of the compiled table. */
@@ -141,14 +153,12 @@ export class WorkerDataPlanes implements DataPlanes {
     return new Set([...routes.map(entryId), ...this.#builtInPaths(api).map(({ id }) => id)])
   }
 
-  #ready(worker: PoolWorker, { addresses, version }: Started): void {
+  #ready(worker: PoolWorker, { addresses }: Started): void {
     if (this.#addresses.fronts.length === 0) this.#addresses = addresses
     this.#activity.ready(worker)
-    this.#versions.set(worker.id, version)
-    void this.#update(worker)
   }
 
-  /** A worker that can't be updated would decide by an old configuration, so it is ended. */
+  /** A worker that can't be updated would decide by an old configuration, so it is ended. Never rejects. */
   async #update(worker: PoolWorker): Promise<void> {
     const version = this.#version
     if (this.#versions.get(worker.id) === version) return
@@ -157,6 +167,8 @@ export class WorkerDataPlanes implements DataPlanes {
       await this.#commit(worker, version)
     } catch {
       worker.kill()
+      // Rejects when the process has ended.
+      while (this.#joined.has(worker.id)) await worker.channel.call('alive').catch(ignore)
     }
   }
 
@@ -203,6 +215,7 @@ export class WorkerDataPlanes implements DataPlanes {
     this.#deciders.get(id)?.ended()
     this.#deciders.delete(id)
     this.#versions.delete(id)
+    this.#joined.delete(id)
     void this.#merged.removeWorker(id)
     if (!this.#pool.closing) this.#log.logger.error({ pid, how }, 'a worker ended: it is replaced')
   }
@@ -228,8 +241,6 @@ async function probe(address: Address, source: SettingSource): Promise<void> {
 /** A worker's response once it has started. */
 interface Started {
   readonly addresses: DataPlaneAddresses
-  /** The number of the configuration that it runs. */
-  readonly version: number
 }
 
 /** The merged metrics of all workers. Totals never decrease when a worker ends. */

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Position } from '../../seats-admin/model/change.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import { type FeedAnswer, Follower, RENEW_EVERY } from '../../src/coherence/follower.ts'
+import { LEASE } from '../../src/coherence/lease.ts'
 import { change, ManualClock, position, settled } from './support.ts'
 
 /** A feed whose responses the test gives one by one. */
@@ -15,6 +16,7 @@ function setUp() {
     readonly fail: (cause: Error) => void
   }[] = []
   const readings: Reading[] = []
+  let resumes = async () => {}
   const states: string[] = []
   const feed = {
     read: (from: Position | null, noted: number, applied: number) => {
@@ -27,9 +29,13 @@ function setUp() {
   const reader = {
     applyReading: (reading: Reading) => void readings.push(reading),
     applied: () => 40 + readings.length,
+    resumes: () => resumes(),
   }
   const follower = new Follower(feed, clock, reader, (state) => void states.push(state))
-  return { clock, reads, readings, states, follower }
+  const onResume = (call: () => Promise<void>) => {
+    resumes = call
+  }
+  return { clock, reads, readings, states, follower, onResume }
 }
 
 t.test('each reading begins where the one before ended', async (t) => {
@@ -184,3 +190,49 @@ t.test('an earlier or another store is reported once, and many changes are not',
   t.same(await read({ ...position(5), mark: 99 }), ['restored'])
   t.same(await read({ ...position(5), mark: 99 }), [])
 })
+
+t.test(
+  'a reading that follows no live lease counts once what is not in the feed is read again',
+  async (t) => {
+    const { clock, reads, readings, follower, onResume } = setUp()
+    let calls = 0
+    let resume = () => {}
+    onResume(() => {
+      calls++
+      return new Promise((resolve) => (resume = resolve))
+    })
+    const read = async () => {
+      const renewed = follower.renew()
+      reads.at(-1)?.answer({})
+      await settled()
+      return renewed
+    }
+    const first = read()
+    await settled()
+    t.same([calls, readings.length], [1, 0], 'the first one')
+    resume()
+    await first
+    t.equal(readings.length, 1)
+    clock.jump(LEASE - 1)
+    await read()
+    t.same([calls, readings.length], [1, 2], 'the lease was live')
+    const late = follower.renew()
+    clock.jump(LEASE)
+    reads.at(-1)?.answer({})
+    await settled()
+    t.same([calls, readings.length], [2, 2], 'the lease has ended while the store was asked')
+    resume()
+    await late
+    t.equal(readings.length, 3)
+    clock.jump(LEASE)
+    void read()
+    await settled()
+    t.equal(calls, 3, 'the lease has ended before')
+    resume()
+    await settled()
+    clock.stepWall(LEASE)
+    void read()
+    await settled()
+    t.same([calls, readings.length], [4, 4], 'the machine has slept')
+  },
+)

@@ -85,7 +85,12 @@ async function begin(channel: Channel, extensions: Extensions) {
   const lender = (await openLender(cache, log)) ?? remoteLender(channel, () => instances)
   const limits = { now: systemClock.now, lender, processes: () => instances * config.workers }
   const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits, extensions })
-  serveReloads(channel, dataPlane, cache)
+  const activate = (config: Config, activateDataPlane: () => void) => {
+    activateDataPlane()
+    cache?.seal.setSecrets(firstSecrets(config))
+  }
+  const { promise: listens, resolve: isListening } = Promise.withResolvers<unknown>()
+  serveReloads(channel, dataPlane, activate, listens)
   channel.serve('metrics', () => dataPlane.metrics.registry.getMetricsAsJSON())
   channel.serve('key-uses', () => decisionPoint.keyUses.take())
   channel.serve('end', async (drain) => {
@@ -95,25 +100,42 @@ async function begin(channel: Channel, extensions: Extensions) {
     await log.close()
     return decisionPoint.keyUses.take()
   })
-  const addresses = await dataPlane.listen(true)
+  // The primary may have reloaded since. Once it says that it has not, each reload is for this worker too.
+  for (let current = version; ;) {
+    const newer = (await channel.call('joins', current)) as Pick<WorkerStart, 'version' | 'config'> | null
+    if (newer === null) break
+    const newConfig = unpack(newer.config)
+    activate(newConfig, await dataPlane.prepare(newConfig))
+    current = newer.version
+  }
+  const listening = dataPlane.listen(true)
+  isListening(listening.catch(() => {}))
+  const addresses = await listening
   tuneGarbageCollection()
-  return { addresses, version }
+  return { addresses }
 }
 
-/** Serves reloads in two phases: all workers prepare a configuration, then all activate it. */
-function serveReloads(channel: Channel, dataPlane: DataPlane, cache: SharedCache | null): void {
-  let activate: (() => void) | null = null
+/**
+ * Serves reloads in two phases: all workers prepare a configuration, then all activate it.
+ *
+ * @param listens resolves once the listeners are open, which take the configuration that is active then
+ */
+function serveReloads(
+  channel: Channel,
+  dataPlane: DataPlane,
+  activate: (config: Config, activateDataPlane: () => void) => void,
+  listens: Promise<unknown>,
+): void {
+  let prepared: (() => void) | null = null
   channel.serve('prepare', async (data) => {
+    await listens
     const config = unpack(data)
     const activateDataPlane = await dataPlane.prepare(config)
-    activate = () => {
-      activateDataPlane()
-      cache?.seal.setSecrets(firstSecrets(config))
-    }
+    prepared = () => activate(config, activateDataPlane)
   })
   channel.serve('commit', () => {
-    activate?.()
-    activate = null
+    prepared?.()
+    prepared = null
   })
 }
 
