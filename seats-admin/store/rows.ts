@@ -25,6 +25,14 @@ export interface Dialect {
   position(text: string, part: string): string
   /** A subquery: the texts of the JSON array in a parameter. */
   texts(parameter: string): string
+  /**
+   * The condition that row `l` of the table fulfils `keys`, and that its `column` has one of these {@link texts}. Each is
+   * found by the index. With `IN`, PostgreSQL without statistics compares each row with each text: to delete 1,000
+   * members of a group of 3,000 took 2.7 s.
+   *
+   * @param keys the condition on the columns of `l` that the index has before `column`
+   */
+  among(table: string, keys: string, column: string, parameter: string): string
   /** The table `name` of the objects of the JSON array in a parameter. */
   records(parameter: string, name: string, columns: Columns): string
   /**

@@ -48,9 +48,13 @@ const PATIENCE = REVOCATION_PATIENCE
 
 const MEMBER: Columns = { tenant: 'text', group_id: 'text', user_id: 'text' }
 
-function groupQueries({ texts }: Dialect) {
-  const inGroup = 'm.tenant = u.tenant AND m.group_id = :group AND m.user_id = u.id'
-  const columns = 'u.id, u.external_id, u.user_name, u.active'
+/**
+ * A first write of many members finds no statistics of them in PostgreSQL, so that joins of it are never left to
+ * estimates: each id is looked up by an index.
+ */
+export function scimGroupQueries({ among, lookup, records }: Dialect) {
+  const wanted = records(':ids', 'w', { id: 'text' })
+  const ofGroup = 'l.tenant = :tenant AND l.group_id = :group'
   return {
     find: `SELECT ${SCIM_GROUP_COLUMNS} FROM scim_groups g WHERE g.tenant = :tenant AND g.id = :id`,
     taken: 'SELECT id FROM scim_groups WHERE tenant = :tenant AND display_name = :display_name AND id <> :id',
@@ -63,21 +67,22 @@ function groupQueries({ texts }: Dialect) {
       WHERE tenant = :tenant AND id = :id`,
     delete: 'DELETE FROM scim_groups WHERE tenant = :tenant AND id = :group',
     removeAll: 'DELETE FROM scim_members WHERE tenant = :tenant AND group_id = :group',
-    users: `SELECT ${columns}, CASE WHEN EXISTS (SELECT 1 FROM scim_members m WHERE ${inGroup}) THEN 1 ELSE 0 END AS is_member
-      FROM scim_users u WHERE u.tenant = :tenant AND u.id IN (${texts(':ids')})`,
-    members: `SELECT ${columns}, 1 AS is_member FROM scim_members m
+    users: `SELECT l.id, l.external_id, l.user_name, l.active, (SELECT count(*) FROM scim_members m
+        WHERE m.tenant = :tenant AND m.group_id = :group AND m.user_id = w.id) AS is_member
+      FROM ${wanted} ${lookup('scim_users', 'l.tenant = :tenant AND l.id = w.id')}`,
+    members: `SELECT u.id, u.external_id, u.user_name, u.active FROM scim_members m
       JOIN scim_users u ON u.tenant = m.tenant AND u.id = m.user_id
       WHERE m.tenant = :tenant AND m.group_id = :group AND m.user_id > :after ORDER BY m.user_id LIMIT :rows`,
-    remove: `DELETE FROM scim_members WHERE tenant = :tenant AND group_id = :group AND user_id IN (${texts(':ids')})`,
-    crowded: `SELECT m.user_id FROM scim_members m WHERE m.tenant = :tenant AND m.user_id IN (${texts(':ids')})
-      GROUP BY m.user_id HAVING count(*) > ${MAX_USER_GROUPS} LIMIT 1`,
+    remove: `DELETE FROM scim_members AS l WHERE ${among('scim_members', ofGroup, 'user_id', ':ids')}`,
+    crowded: `SELECT w.id FROM ${wanted} WHERE (SELECT count(*) FROM (SELECT 1 AS one FROM scim_members m
+      WHERE m.tenant = :tenant AND m.user_id = w.id LIMIT ${MAX_USER_GROUPS + 1}) t) > ${MAX_USER_GROUPS} LIMIT 1`,
   }
 }
 
-type Queries = ReturnType<typeof groupQueries>
+type Queries = ReturnType<typeof scimGroupQueries>
 
 export function scimGroupWriter({ dialect, write }: Database) {
-  const queries = groupQueries(dialect)
+  const queries = scimGroupQueries(dialect)
   return {
     async createScimGroup(author, input, members) {
       const refusal = refuseScimGroup(input)
@@ -268,11 +273,12 @@ class MemberMoves {
     const { tenant, id: group_id } = this.#group
     const records = fresh.map((row) => ({ tenant, group_id, user_id: text(row, 'id') }))
     await this.#transaction.modify([{ table: 'scim_members', columns: MEMBER, records }], {})
-    const crowded = await this.#transaction.get(this.#queries.crowded, { tenant, ids: idsOf(fresh) })
+    const crowded = await this.#transaction.get(this.#queries.crowded, {
+      tenant,
+      ids: recordsOf(idsOf(fresh)),
+    })
     if (crowded === undefined) return null
-    return scimInvalid(
-      `The user ${text(crowded, 'user_id')} is in ${MAX_USER_GROUPS} groups, which is the limit.`,
-    )
+    return scimInvalid(`The user ${text(crowded, 'id')} is in ${MAX_USER_GROUPS} groups, which is the limit.`)
   }
 
   /** A user who is no member, or is deleted, is none afterwards either. */
@@ -317,7 +323,7 @@ class MemberMoves {
 
   async #usersOf(ids: readonly string[]): Promise<Row[]> {
     // Other texts are no ids, and a database may not take them.
-    const known = JSON.stringify(ids.filter(isUlid))
+    const known = recordsOf(ids.filter(isUlid))
     const { tenant, id: group } = this.#group
     if (ids.length === PIECE && !this.#isPatient) {
       this.#isPatient = true
@@ -330,7 +336,11 @@ class MemberMoves {
     if (rows.length === 0) return
     this.#count(rows, -1)
     const { tenant, id: group } = this.#group
-    await this.#transaction.modify([this.#queries.remove], { tenant, group, ids: idsOf(rows) })
+    await this.#transaction.modify([this.#queries.remove], {
+      tenant,
+      group,
+      ids: JSON.stringify(idsOf(rows)),
+    })
   }
 
   #count(rows: readonly Row[], by: 1 | -1): void {
@@ -365,15 +375,19 @@ function* piecesOf(ids: readonly string[]): Generator<readonly string[]> {
   if (piece.size > 0) yield [...piece]
 }
 
-function idsOf(rows: readonly Row[]): string {
-  return JSON.stringify(rows.map((row) => text(row, 'id')))
+function idsOf(rows: readonly Row[]): string[] {
+  return rows.map((row) => text(row, 'id'))
+}
+
+function recordsOf(ids: readonly string[]): string {
+  return JSON.stringify(ids.map((id) => ({ id })))
 }
 
 /** Characters of an id that a refusal repeats. */
 const SHOWN = 64
 
 function unknownMember(ids: readonly string[], rows: readonly Row[]): ScimRefusal {
-  const known = new Set(rows.map((row) => text(row, 'id')))
+  const known = new Set(idsOf(rows))
   const unknown = ids.find((id) => !known.has(id)) ?? ''
   return scimInvalid(`The member ${JSON.stringify(unknown.slice(0, SHOWN))} is no user of this tenant.`)
 }

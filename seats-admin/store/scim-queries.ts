@@ -80,12 +80,16 @@ export function scimGroupRow(group: ScimGroup) {
   }
 }
 
-/** The point read of a decision, by what the member key is: one statement that also reads the counter. */
-export function membershipReads({ list }: Dialect): Readonly<Record<ScimMode, string>> {
+/**
+ * The point read of a decision, by what the member key is: one statement that also reads the counter. The groups are
+ * looked up one by one: PostgreSQL without statistics joins them in any order, which takes ten times as long for a user in
+ * 1,000 groups.
+ */
+export function membershipReads({ list, lookup }: Dialect): Readonly<Record<ScimMode, string>> {
   const of = (condition: string) =>
     `SELECT c.seq, c.mark, u.id, u.active,
-      (SELECT ${list('g.display_name', 'g.display_name')} FROM scim_members m
-        JOIN scim_groups g ON g.tenant = m.tenant AND g.id = m.group_id
+      (SELECT ${list('l.display_name', 'l.display_name')} FROM scim_members m
+        ${lookup('scim_groups', 'l.tenant = m.tenant AND l.id = m.group_id')}
         WHERE m.tenant = u.tenant AND m.user_id = u.id) AS groups
       FROM counter c LEFT JOIN scim_users u ON u.tenant = :tenant AND ${condition}`
   const externalId = of('u.external_id = :key')

@@ -12,6 +12,9 @@ export const postgres: Dialect = {
   spacesColumn: 's.short_spaces',
   list: (value, order) => `coalesce(json_agg(${value} ORDER BY ${order})::text, '[]')`,
   texts: (parameter) => `SELECT json_array_elements_text(${parameter}::json)`,
+  among: (table, keys, column, parameter) =>
+    `l.ctid = ANY (ARRAY (SELECT l.ctid FROM (SELECT json_array_elements_text(${parameter}::json) AS value) w
+      CROSS JOIN LATERAL (SELECT ctid FROM ${table} l WHERE ${keys} AND l.${column} = w.value OFFSET 0) l))`,
   records(parameter, name, columns) {
     const typed = Object.entries(columns).map((column) => column.join(' '))
     return `json_to_recordset(${parameter}::json) AS ${name} (${typed.join(', ')})`

@@ -31,6 +31,8 @@ export const sqlite: Dialect = {
   spacesColumn: 's.spaces',
   list: (value, order) => `json_group_array(${value} ORDER BY ${order})`,
   texts: (parameter) => `SELECT value FROM json_each(${parameter})`,
+  among: (_table, keys, column, parameter) =>
+    `${keys} AND l.${column} IN (SELECT value FROM json_each(${parameter}))`,
   records(parameter, name, columns) {
     const selected = Object.keys(columns).map((column) => `value ->> '${column}' AS ${column}`)
     // With a LIMIT, a join has the records once and finds the rows of a table by its index. Without one, it
