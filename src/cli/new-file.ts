@@ -1,4 +1,4 @@
-/** A new file for what is given only once, such as an API key. */
+/** A new file, such as for an API key, which is given only once. */
 
 import { open, rm } from 'node:fs/promises'
 import { CommandFailed } from './command.ts'
@@ -16,13 +16,13 @@ interface NewFile {
  * file is removed if no text was written.
  *
  * @param path undefined: there is no file
- * @param work gets a function that writes the text and a line end, and waits for the disk
+ * @param work gets a function that writes the text and an end, by default a line end, and waits for the disk
  * @throws CommandFailed if the path exists, as it may be the only copy of something else
  */
 export async function withNewFile<R>(
   path: string | undefined,
   { option, refusal, mode }: NewFile,
-  work: (write: ((text: string) => Promise<void>) | null) => Promise<R>,
+  work: (write: ((text: string, end?: string) => Promise<void>) | null) => Promise<R>,
 ): Promise<R> {
   if (path === undefined) return work(null)
   const file = await open(path, 'wx', mode).catch((cause: NodeJS.ErrnoException) => {
@@ -34,8 +34,8 @@ export async function withNewFile<R>(
   })
   let isWritten = false
   try {
-    return await work(async (text) => {
-      await file.writeFile(`${text}\n`)
+    return await work(async (text, end = '\n') => {
+      await file.writeFile(`${text}${end}`)
       await file.sync()
       isWritten = true
     })

@@ -5,6 +5,7 @@ import type {
   blockView,
   createdApiKeyView,
   createdRevocationView,
+  grantView,
   listedSeatView,
   planAnswer,
   planSchema,
@@ -28,6 +29,7 @@ export type RevocationView = Omit<CreatedRevocation, 'subject' | 'not_covered'> 
   readonly not_covered: readonly { readonly what: string; readonly until?: string }[]
 }
 export type BlockView = ValueOf<typeof blockView.schema>
+export type GrantView = ValueOf<typeof grantView.schema>
 export type Plan = ValueOf<typeof planAnswer>
 export type PlannedChange = Plan['changes'][number]
 export type Warning = Plan['warnings'][number]

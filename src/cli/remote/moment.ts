@@ -13,9 +13,21 @@ import { UsageError } from '../arguments.ts'
  * @throws UsageError
  */
 export function momentOf(name: string, text: string): string {
+  const moment = anyMoment(name, text)
+  if (Date.parse(moment) <= Date.now()) throw new UsageError(`${name} is in the past`)
+  return moment
+}
+
+/**
+ * A moment, also in the past.
+ *
+ * @param text a duration from now on, or a date-time
+ * @returns RFC 3339, UTC
+ * @throws UsageError
+ */
+export function anyMoment(name: string, text: string): string {
   const after = duration(text)
   const time = after instanceof InvalidValue ? dateTime(name, text, '90d') : Date.now() + after
-  if (time <= Date.now()) throw new UsageError(`${name} is in the past`)
   if (time > LATEST) throw new UsageError(`${name} is after the year 9999`)
   return new Date(time).toISOString()
 }

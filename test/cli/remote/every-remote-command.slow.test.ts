@@ -79,6 +79,26 @@ const ROWS: Readonly<Record<string, { works: readonly string[]; exit?: number; w
       exit: 1,
       wrong: ['revoke show', 'revoke show a'],
     },
+    'grants create': {
+      works: [
+        'grants create alice --seat Viewer --until 2h',
+        'grants create alice --seat Viewer --from 1h --until 2099-01-01T00:00:00Z --reason "on call" --json',
+      ],
+      wrong: ['grants create alice', 'grants create alice --seat Viewer --until soon'],
+    },
+    'grants list': {
+      works: ['grants list', 'grants list --ending-before 7d'],
+      wrong: ['grants list x', 'grants list --ending-before soon'],
+    },
+    'grants review': {
+      works: ['grants review --apply review.csv --yes', 'grants review --export new.csv'],
+      wrong: ['grants review', 'grants review --apply a.csv --export b.csv'],
+    },
+    'grants delete': {
+      works: ['grants delete 01KAJ0Z1V5Q8T2C0W7M3E9R4XD'],
+      exit: 1,
+      wrong: ['grants delete', 'grants delete a'],
+    },
     'users list': { works: ['users list'], wrong: ['users list x'] },
     'users block': {
       works: ['users block alice --until 1h --reason left'],
@@ -100,6 +120,7 @@ const ROWS: Readonly<Record<string, { works: readonly string[]; exit?: number; w
   }
 
 const FILES = {
+  'review.csv': 'user,email,seat,spaces,by,id,from,until,last_used,remove\n',
   'seats.yaml': `tenant: acme\nseats:\n  Viewer: { spaces: [main], permissions: [trainings:lists] }\n  New: { spaces: [dev], permissions: [trainings:list] }\n  "${LONG}": { spaces: [main], permissions: [] }\n`,
 }
 
