@@ -110,7 +110,7 @@ export function checkScim(tenant: Section, id: string, config: ScimConfig, other
       .section('scim')
       .fault(
         'user',
-        'user: with a claim, accept_provider_tokens would accept users whom SCIM has deactivated before they signed in: remove one of them',
+        'user: with a claim, accept_provider_tokens would accept users whom SCIM has deactivated before they signed in: remove one of them, or set seats_from: scim',
       )
   for (const [at, value] of config.token.entries()) {
     const use = secrets.get(value)

@@ -77,6 +77,11 @@ export const tenants = mapOf(
     oidc,
     issuers,
     scim,
+    seatsFrom: choice(
+      "What gives users their Seats. claim: the Seats that the identity provider names at sign-in (oidc.seats_claim). scim: the Seats that have the names of the user's groups by SCIM, as they are at each request; requires scim. It does not concern API keys and issuers.",
+      ['claim', 'scim'],
+      { default: 'claim', examples: ['scim'] },
+    ),
   }),
   'The customers of the platform, by id. An id has at most 63 lowercase letters, digits and -, and begins with a letter or digit.',
   { minProperties: 1, propertyNames: { pattern: '^[a-z0-9][a-z0-9-]{0,62}$' } },
@@ -98,6 +103,8 @@ export interface TenantConfig {
   readonly issuers?: readonly IssuerConfig[]
   /** What the identity provider keeps by SCIM; null or left out: nothing. */
   readonly scim?: ScimConfig | null
+  /** What gives users their Seats; left out: `claim`. */
+  readonly seatsFrom?: 'claim' | 'scim'
 }
 
 /** @param authPrefix the prefix of the sign-in endpoints; '': none */
@@ -164,7 +171,7 @@ function reportSharedHmac(
   }
 }
 
-/** Reports tokens of SCIM that are something else too. */
+/** Reports contradictions in SCIM settings, such as tokens that are something else too. */
 function reportSharedScim(all: Section, values: ReturnType<typeof tenants.read>): void {
   const secrets = new Map<string, string>()
   for (const [id, { oidc: provider, token: own }] of values) {
@@ -173,13 +180,21 @@ function reportSharedScim(all: Section, values: ReturnType<typeof tenants.read>)
     const client = provider?.clientSecret ?? null
     if (client !== null) secrets.set(client, `the client_secret of tenant ${id}`)
   }
-  for (const [id, { oidc: provider, scim: config }] of values)
+  for (const [id, { oidc: provider, scim: config, seatsFrom }] of values) {
+    const section = all.section(id)
+    if (config === null && seatsFrom === 'scim' && !section.has('scim'))
+      section.fault(
+        'seats_from',
+        'seats_from: scim requires the section scim, where the groups are kept: add it',
+      )
     if (config !== null)
-      checkScim(all.section(id), id, config, {
+      checkScim(section, id, config, {
         secrets,
-        acceptsProviderTokens: provider?.acceptProviderTokens === true,
+        // Each decision looks up the user there.
+        acceptsProviderTokens: provider?.acceptProviderTokens === true && seatsFrom === 'claim',
         hasProvider: provider !== null,
       })
+  }
 }
 
 /** Refuses a secret of two tenants: a tenant that signs its own tokens could sign tokens of the other. */

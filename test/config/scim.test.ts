@@ -23,10 +23,12 @@ interface Settings {
   readonly acme: string
   readonly globex?: string
   readonly oidc?: string
+  /** `seats_from` of acme. */
+  readonly from?: string | undefined
 }
 
 /** `scim` of acme is in line 5, of globex in line 9. */
-function folder(t: Test, { acme, globex = '{ token: "${OTHER}" }', oidc = '' }: Settings): Folder {
+function folder(t: Test, { acme, globex = '{ token: "${OTHER}" }', oidc = '', from }: Settings): Folder {
   const tenant = (name: string, scim: string, more = '') => [
     `  ${name}:`,
     `    token: { secrets: ['\${SECRET}-${name}'] }`,
@@ -34,7 +36,9 @@ function folder(t: Test, { acme, globex = '{ token: "${OTHER}" }', oidc = '' }: 
     `    scim: ${scim}`,
   ]
   const lines = [
-    ...['tenants:', ...tenant('acme', acme, oidc), ...tenant('globex', globex)],
+    ...['tenants:', ...tenant('acme', acme, oidc)],
+    ...(from === undefined ? [] : [`    seats_from: ${from}`]),
+    ...tenant('globex', globex),
     "upstreams: { main: { targets: ['http://127.0.0.1:9001'] } }",
   ]
   return new Folder(t, { 'gateway.config.yaml': `${lines.join('\n')}\n` })
@@ -116,6 +120,25 @@ t.test('a claim and tokens of the provider', async (t) => {
   await folder(t, { acme: '{ token: "${TOKEN}", user: { claim: oid } }', oidc }).faultsAt(t, '5:38', ENV)
   const { faults } = await folder(t, { acme: '{ token: "${TOKEN}" }', oidc }).load(ENV)
   t.same(faults, [])
+  const byGroups = await folder(t, {
+    acme: '{ token: "${TOKEN}", user: { claim: oid } }',
+    oidc,
+    from: 'scim',
+  }).load(ENV)
+  t.same(byGroups.faults, [], 'each decision looks up the user')
+})
+
+t.test('seats_from', async (t) => {
+  const read = async (from?: string) => {
+    const { config, faults } = await folder(t, { acme: '{ token: "${TOKEN}" }', from }).load(ENV)
+    return faults.length > 0 ? faults : config?.tenants.get('acme')?.seatsFrom
+  }
+  t.equal(await read(), 'claim')
+  t.equal(await read('claim'), 'claim')
+  t.equal(await read('scim'), 'scim')
+  await folder(t, { acme: '{ token: "${TOKEN}" }', from: 'groups' }).faultsAt(t, '6:17', ENV)
+  const without = `tenants: { acme: { token: { secrets: ['\${SECRET}'] }, seats_from: scim } }\n`
+  await new Folder(t, { 'gateway.config.yaml': without }).faultsAt(t, '1:67', ENV)
 })
 
 t.test('SCIM needs sign-in', async (t) => {
