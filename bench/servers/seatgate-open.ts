@@ -55,6 +55,7 @@ DecisionEngine.prototype.evaluate = ({ method, target }: AuthorizationRequest): 
       config: null,
     },
     refusal: null,
+    grants: null,
     caller: null,
     params: PathParams.none,
     query: mark < 0 ? '' : target.slice(mark),

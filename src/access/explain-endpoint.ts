@@ -362,6 +362,8 @@ function seatsOfSpace(seats: Seats, space: string): Seats {
       return { seat, givenUpAt: seat === null ? null : named.givenUpAt }
     },
     seatById: async (...key) => shown(await seats.seatById(...key)),
+    groupsOf: (...key) => seats.groupsOf(...key),
+    grantsOf: (...key) => seats.grantsOf(...key),
     // This endpoint does not need it.
     wholeSeat: async () => null,
   }

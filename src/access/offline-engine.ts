@@ -98,5 +98,8 @@ export function seatsByName(seats: readonly SeatInput[]): SeatSource {
     seatByName: (_tenant, name) => ({ seat: byName.get(name) ?? null, givenUpAt: null }),
     seatById: (_tenant, id) => byName.get(id) ?? null,
     wholeSeat: async () => null,
+    // Callers name their Seats.
+    groupsOf: () => null,
+    grantsOf: () => null,
   }
 }

@@ -5,14 +5,15 @@
  * 1 µs. A whole request with one token takes 37 µs.
  *
  * Key: the principal object, which stays the same while its credential is cached, with the space and the
- * permission of its last request. Value: names and verdicts, never a Seat. An entry is valid within one
- * generation of memory; every announcement and every reading of the feed starts a new one. An entry therefore
- * never outlives a change that was acknowledged, and Seats in use are looked up, and marked as used, once per
- * reading. Bound: the bytes of principals include those of their entries (`lib/heap-size.ts`).
+ * permission of its last request, and its grants, which begin and end without a change. Value: names and
+ * verdicts, never a Seat. An entry is valid within one generation of memory; every announcement and every
+ * reading of the feed starts a new one. An entry therefore never outlives a change that was acknowledged, and
+ * Seats in use are looked up, and marked as used, once per reading. Bound: the bytes of principals include those of their entries (`lib/heap-size.ts`).
  */
 
 import { Lookups } from '../model/cache-lookups.ts'
 import type { Authorization } from './authorize.ts'
+import type { TimedGrants } from '../model/decision.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Requirement } from '../model/route.ts'
 import { detachedText } from '../lib/heap-size.ts'
@@ -25,6 +26,7 @@ interface Entry {
   generation: number
   space: string
   permission: Requirement
+  grants: TimedGrants | null
   authorization: Authorization
 }
 
@@ -39,28 +41,42 @@ export class DecisionCache {
   }
 
   /** The authorization of this generation; null: it is not cached. */
-  get(principal: Principal, space: string, permission: Requirement): Authorization | null {
+  get(
+    principal: Principal,
+    space: string,
+    permission: Requirement,
+    grants: TimedGrants | null = null,
+  ): Authorization | null {
     const entry = this.#entry.get(principal)
     const isHit =
       entry?.generation === this.#received.generation &&
       entry.space === space &&
-      entry.permission === permission
+      entry.permission === permission &&
+      entry.grants === grants
     this.#lookups[isHit ? 'hits' : 'misses']++
     return isHit ? entry.authorization : null
   }
 
   /** @param authorization derived synchronously from memory in the current generation */
-  set(principal: Principal, space: string, permission: Requirement, authorization: Authorization): void {
+  set(
+    principal: Principal,
+    space: string,
+    permission: Requirement,
+    authorization: Authorization,
+    grants: TimedGrants | null = null,
+  ): void {
     const { generation } = this.#received
     const entry = this.#entry.get(principal)
     if (entry === undefined) {
-      this.#entry.set(principal, { generation, space: detachedText(space), permission, authorization })
+      const ownSpace = detachedText(space)
+      this.#entry.set(principal, { generation, space: ownSpace, permission, grants, authorization })
       return
     }
     entry.generation = generation
     // A slice of the request would retain the whole request with its credentials. A space id is ASCII.
     if (entry.space !== space) entry.space = detachedText(space)
     entry.permission = permission
+    entry.grants = grants
     entry.authorization = authorization
   }
 }

@@ -8,6 +8,7 @@ import {
   type Evaluation,
   PathParams,
   type ResolvedSeats,
+  type TimedGrants,
   type Timings,
 } from '../model/decision.ts'
 import type { ErrorCode, Refusal } from '../model/errors.ts'
@@ -43,6 +44,7 @@ export class Draft {
    */
   resolved: ResolvedSeats | null = null
   seats = NO_SEATS
+  grants: TimedGrants | null = null
   cors: string | null = null
   preflight: string | null = null
 
@@ -113,6 +115,7 @@ function evaluation(
       config: draft.config,
     },
     refusal,
+    grants: draft.grants,
     caller: draft.caller,
     params: draft.params,
     query: draft.query,

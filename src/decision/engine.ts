@@ -8,18 +8,18 @@
  */
 
 import { ambiguousHost, headerSpace, repeatedSpace, spaceOf } from './authn/request-space.ts'
-import { authorize, type Authorization, countSeats, resolve, type SeatLookup } from './authorize.ts'
+import type { SeatLookup } from './authorize.ts'
 import type { CacheLookups } from '../model/cache-lookups.ts'
 import { Refusal } from '../model/errors.ts'
 import type { AuthorizationRequest, BrowserContext, Credentials } from '../model/authorization-request.ts'
-import type { Evaluation, ResolvedSeats, Trace } from '../model/decision.ts'
+import type { Evaluation, Trace } from '../model/decision.ts'
 import { canonicalHost } from '../model/host.ts'
 import type { Principal } from '../model/principal.ts'
-import { type HeldPermissions, type Requirement, type Route, takesTenant } from '../model/route.ts'
+import { type HeldPermissions, type Route, takesTenant } from '../model/route.ts'
 import { SeatQuestion } from '../model/decision-seat.ts'
 import type { CorsPolicy } from '../model/cors.ts'
 import { answerPreflight, corsLines, hasTwoOrigins, sharedCorsLines } from './preflight.ts'
-import { DecisionCache } from './decision-cache.ts'
+import { SeatAuthorization } from './seat-authorization.ts'
 import { allowed, Draft, READS_NOTHING, refused } from './draft.ts'
 import { ambiguityOf } from './router/ambiguity.ts'
 import { NO_EXCEPTIONS, type PathExceptions } from './router/pattern.ts'
@@ -71,11 +71,6 @@ export interface DecisionEngineOptions {
 }
 
 const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: new Set<string>() })
-/**
- * So few Seats that a decision by them takes no longer than a look at the cache (`decision-cache.ts` has the
- * figures).
- */
-const FEW_SEATS = 16
 
 const notConfigured = new Refusal('route_not_found', 'This built-in endpoint is not configured.')
 const noRouteAt = (where: string) =>
@@ -86,22 +81,19 @@ const otherTenant = new Refusal(
   'tenant_mismatch',
   'The credential is of another tenant than the one that this route is for.',
 )
-const noSeat = new Refusal('no_seat_in_space', 'The credential names no Seat in this space.')
 
 const REASONS = {
   public: 'The route is public.',
-  authenticated: 'The credential is valid.',
-  permission: 'A Seat grants the permission in this space.',
   preflight: 'The cors of the table grants the preflight.',
 }
 
 export class DecisionEngine {
   readonly #parts: DecisionEngineOptions
-  readonly #cache: DecisionCache
+  readonly #authorization: SeatAuthorization
 
   constructor(parts: DecisionEngineOptions) {
     this.#parts = parts
-    this.#cache = new DecisionCache(parts.seats.received, parts.lookups?.authorizations)
+    this.#authorization = new SeatAuthorization(parts.seats, parts)
   }
 
   /**
@@ -271,38 +263,7 @@ export class DecisionEngine {
     if (restriction?.code === 'token_revoked') return refusedIn(draft, space, restriction)
     if (!takesTenant(route, caller.tenant)) return refusedIn(draft, space, otherTenant)
     if (restriction !== null) return refusedIn(draft, space, restriction)
-    return this.#authorize(draft, route.requirement, caller, space)
-  }
-
-  #authorize(
-    draft: Draft,
-    requirement: Requirement,
-    caller: Principal,
-    space: string | Refusal,
-  ): Evaluation | Promise<Evaluation> {
-    // An `authenticated` route needs no Space, but a malformed one is refused on every route.
-    if (requirement === 'authenticated' && (typeof space === 'string' || space.code === 'space_required')) {
-      // For the log. No Seat is looked up in it.
-      if (typeof space === 'string') draft.space = space
-      return allowed(draft, REASONS.authenticated)
-    }
-    if (space instanceof Refusal) return refused(draft, space)
-    draft.space = space
-    // A built-in endpoint may ask for the Seats themselves, which the cache does not hold.
-    const { fewSeats = FEW_SEATS } = this.#parts
-    const cache = isForwarded(draft) && countSeats(caller, space) > fewSeats ? this.#cache : null
-    const cached = cache?.get(caller, space, requirement) ?? null
-    if (cached !== null) return conclude(draft, requirement, cached)
-    const question = new SeatQuestion(space, requirement)
-    const resolved = resolve(this.#parts.seats, caller, question, draft.reads)
-    // A change may have happened while the store was asked: the result serves this request and is not cached.
-    if (resolved instanceof Promise)
-      return resolved.then((held) =>
-        conclude(draft, requirement, authorizeResolved(draft, requirement, space, held)),
-      )
-    const authorization = authorizeResolved(draft, requirement, space, resolved)
-    cache?.set(caller, space, requirement, authorization)
-    return conclude(draft, requirement, authorization)
+    return this.#authorization.authorize(draft, route.requirement, caller, space)
   }
 }
 
@@ -324,9 +285,10 @@ function withSpaces(evaluation: Evaluation, spaces: readonly string[]): Evaluati
   const { decision, refusal: bare } = evaluation
   if (spaces.length === 0 || bare === null) return evaluation
   // The caller learns only of spaces that its own credential names.
-  const isOwn = decision.principal?.claims.by === 'name'
-  const hint = `The credential names Seats that hold ${decision.permission} in ${spaces.join(', ')}.`
-  const refusal = isOwn ? new Refusal(bare.code, `${bare.detail} ${hint}`) : bare
+  const claims = decision.principal?.claims
+  const own = claims?.by === 'name' ? spaces.filter((space) => claims.entries.has(space)) : []
+  const hint = `The credential names Seats that hold ${decision.permission} in ${own.join(', ')}.`
+  const refusal = own.length === 0 ? bare : new Refusal(bare.code, `${bare.detail} ${hint}`)
   return { ...evaluation, refusal, decision: { ...decision, reason: refusal.detail, grantedIn: spaces } }
 }
 
@@ -356,29 +318,4 @@ function noMatch(table: RouteTable, draft: Draft, host: string | null): Refusal 
   draft.cors = sharedCorsLines(table.routesAt(draft.path, host), draft.request.browser)
   const allow = methods.join(', ')
   return new Refusal('method_not_allowed', `This path${where} takes ${allow}.`, { allow })
-}
-
-function isForwarded({ route }: Draft): boolean {
-  return route?.target.kind === 'upstream'
-}
-
-function authorizeResolved(
-  draft: Draft,
-  permission: Requirement,
-  space: string,
-  resolved: ResolvedSeats,
-): Authorization {
-  draft.endStage('resolve')
-  draft.resolved = resolved
-  const authorization = authorize(resolved, space, permission)
-  draft.endStage('decide')
-  return authorization
-}
-
-function conclude(draft: Draft, permission: Requirement, authorization: Authorization): Evaluation {
-  draft.seats = authorization.seats
-  if (authorization.code === 'allow') return allowed(draft, REASONS.permission)
-  if (authorization.code === 'no_seat_in_space') return refused(draft, noSeat)
-  const reason = `None of the caller's Seats in this space holds ${permission}.`
-  return refused(draft, new Refusal('permission_denied', reason))
 }

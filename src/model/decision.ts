@@ -1,6 +1,7 @@
 /** The decision record, and the parts of a decision. */
 
 import type { ChangeKind } from '../../seats-admin/model/change.ts'
+import type { GrantTerm } from '../../seats-admin/model/grant.ts'
 import type { ErrorCode, Refusal } from './errors.ts'
 import type { Principal, SeatClaims } from './principal.ts'
 import { forwardedPath, type Requirement, type Route } from './route.ts'
@@ -13,6 +14,8 @@ export interface ResolvedSeat {
   readonly seat: Seat | null
   /** The name was given up at or after the token's time of issue: the Seat grants this token nothing. */
   readonly nameGivenUp: boolean
+  /** The grant that gives the caller the Seat; left out: the credential does, or a group. */
+  readonly grant?: GrantTerm
 }
 
 /** Input of the authorization: all Seats that the credential names for the space, in their current state. */
@@ -27,6 +30,8 @@ export interface ConsideredSeat {
   readonly name: string
   readonly id: string | null
   readonly verdict: SeatVerdict
+  /** As of {@link ResolvedSeat}. */
+  readonly grant?: GrantTerm
 }
 
 /** Whether the Seats have the same names and verdicts, in the same order. */
@@ -143,11 +148,24 @@ export function forwardedTarget({ decision: { path, route }, query }: Evaluation
   return forwardedPath(route?.rewrite ?? null, path) + query
 }
 
+/** Grants that begin and end without a change of the store. */
+export interface TimedGrants {
+  /**
+   * Whether the same ones are in force now.
+   *
+   * @param now monotonic ms
+   * @param wall ms since the epoch
+   */
+  isCurrent(now: number, wall: number): boolean
+}
+
 /** The decision, and the results of earlier stages that later stages use. */
 export interface Evaluation {
   readonly decision: Decision
   /** Null if allowed. */
   readonly refusal: Refusal | null
+  /** The caller's grants at the decision; null: it does not depend on the time. */
+  readonly grants: TimedGrants | null
   /** The result of authentication; null: the decision needed no credential. */
   readonly caller: Principal | Refusal | null
   readonly params: PathParams

@@ -67,11 +67,13 @@ export interface TokenSubject {
   readonly hashPerm: readonly string[]
   /** The session that the token ends with; left out: none. */
   readonly sid?: string
+  /** The user's key in SCIM if the `sub` is none; left out: it is, or the tenant has no SCIM. */
+  readonly scimKey?: string
   /** Whether an identity provider signed the user in; left out: false. */
   readonly isSso?: boolean
 }
 
-/** The Seats that a credential names: a token by name and space, an API key by id. */
+/** What gives the caller Seats: names by space in a token, ids of an API key, or the groups of a user. */
 export type SeatClaims =
   | {
       readonly by: 'name'
@@ -89,3 +91,9 @@ export type SeatClaims =
    * `issuedAt` as above.
    */
   | { readonly by: 'any-space'; readonly names: readonly string[]; readonly issuedAt: number }
+  /**
+   * A user of a tenant with `seats_from: scim`, whose Seats are those with the names of the user's groups, as
+   * they are at the decision. `member` is the id of the user's membership (`membership.ts`); null: the credential
+   * does not say who the user is in SCIM, so that no group counts.
+   */
+  | { readonly by: 'membership'; readonly member: string | null }

@@ -3,12 +3,18 @@
 import type { ChangeKind } from '../../seats-admin/model/change.ts'
 import { NOTHING_OPEN, type OpenCounts } from '../../seats-admin/model/revocation.ts'
 import { getOrInsertComputed } from '../lib/get-or-insert.ts'
+import { changedMembers, changedUsers } from '../model/membership.ts'
 import { type Change, type RevokedCommit, revokedCommit } from './revocation-cut.ts'
 
 /** Collected changes; beyond this number, everything counts as changed. */
 const MAX_KEYS = 10_000
+/**
+ * Collected changes of a kind of a tenant; beyond this number, every record of that kind of the tenant counts as
+ * changed. So a tenant whose provider changes thousands of groups makes no caller of another tenant decide again.
+ */
+const MAX_OF_TENANT = 5000
 /** Kinds that decisions depend on. If a newer program writes others, everything counts as changed. */
-const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session', 'block'])
+const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session', 'block', 'membership', 'grant'])
 /** Kinds after which a credential may be void: a check follows at once. */
 const URGENT = new Set(['api-key', 'session', 'block'])
 /** The newest revocations of which it is known what they have cut. */
@@ -34,7 +40,9 @@ export class Changes {
     const revoked = new Set(changes.filter(({ kind }) => kind === 'revocation').map(({ mark }) => mark))
     const commits = Map.groupBy(changes, ({ mark }) => mark)
     for (const mark of revoked) this.#addRevocation(mark, commits.get(mark) ?? [])
-    for (const change of changes) if (!revoked.has(change.mark)) this.#add(change)
+    for (const change of changes)
+      // A deactivation by SCIM concerns callers too whom its revocation does not name.
+      if (!revoked.has(change.mark) || change.kind === 'membership') this.#add(change)
     if (this.#isUrgent) this.#onUrgent?.()
   }
 
@@ -103,9 +111,12 @@ export class Changes {
     if (this.#count >= MAX_KEYS || !KINDS.has(kind)) return this.#addAll()
     const kinds = getOrInsertComputed(this.#tenants, tenant, () => new Map<string, Set<string>>())
     const keys = getOrInsertComputed(kinds, kind, () => new Set<string>())
-    // The key of a block is a JSON string.
-    keys.add(kind === 'block' ? JSON.parse(key) : key)
-    this.#count++
+    if (keys === EVERY) return
+    const [changed, before] = [keysOf(kind, key), keys.size]
+    for (const each of changed ?? []) keys.add(each)
+    if (changed === null || keys.size > MAX_OF_TENANT) kinds.set(kind, EVERY)
+    // Those of every record count as one change.
+    this.#count += (kinds.get(kind) === EVERY ? 1 : keys.size) - before
   }
 
   #addAll(): void {
@@ -119,10 +130,21 @@ export class Changes {
   }
 }
 
+/** The keys of records; null: all those of the kind in the tenant. */
+function keysOf(kind: string, key: string): readonly string[] | null {
+  if (kind === 'membership') return changedMembers(key)
+  if (kind === 'grant') return changedUsers(key)
+  // The key of a block is a JSON string.
+  return [kind === 'block' ? JSON.parse(key) : key]
+}
+
 interface Cut extends PromiseWithResolvers<OpenCounts | null> {
   /** Whether the notice has arrived. */
   hasArrived: boolean
 }
+
+/** The keys of a kind of which every record counts as changed: this very set. */
+const EVERY = new Set<string>()
 
 /** Tenant → kind → keys. */
 type TenantKeys = Map<string, Map<string, Set<string>>>
@@ -140,8 +162,10 @@ export class Changed {
     this.revoked = revoked
   }
 
-  /** @param key of a block: the `sub` of the user */
+  /** @param key of a block and of a grant the `sub` of the user, of a membership its id */
   has(tenant: string, kind: ChangeKind, key: string): boolean {
-    return this.all || this.#tenants.get(tenant)?.get(kind)?.has(key) === true
+    if (this.all) return true
+    const keys = this.#tenants.get(tenant)?.get(kind)
+    return keys !== undefined && (keys === EVERY || keys.has(key))
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Re-evaluates open WebSockets and long requests after a change of a Seat, key, session or block that their
- * decision depends on, and after their credential expires. `refusals.ts` cuts what is no longer allowed. One
+ * Re-evaluates open WebSockets and long requests after a change of a Seat, key, session, block, group or grant
+ * that their decision depends on, after their credential expires, and when a grant begins or ends. `refusals.ts` cuts what is no longer allowed. One
  * instance a process; each process receives the changes of all writers.
  *
- * A check every half second costs almost nothing without changes. An exchange that a change of a Seat
- * concerns becomes pending, and is evaluated again under the current configuration once it is a second old;
+ * A check every half second costs almost nothing without changes. An exchange that a change of a Seat, a group or
+ * a grant concerns becomes pending, and is evaluated again under the current configuration once it is a second old;
  * most requests end before. A change of a key, session or block is checked at once, and what it concerns is
  * evaluated again at once, however young. A revocation cuts at once, without an evaluation, what it has
  * certainly ended (`revocation-cut.ts`).
@@ -153,7 +153,7 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     const revoked = (changed?.revoked ?? []).map((commit) => new Revoked<E>(commit))
     for (const exchange of this.#exchanges.inFlight) {
       for (const each of revoked) each.look(exchange)
-      this.#setDue(exchange, changed, wall)
+      this.#setDue(exchange, changed, begun, wall)
     }
     this.#reloaded = false
     for (const each of revoked) void this.#cut(each)
@@ -162,8 +162,11 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     this.#restsUntil = now + REST * (now - begun)
   }
 
-  /** @param wall ms since the epoch */
-  #setDue(exchange: E, changed: Changed | null, wall: number): void {
+  /**
+   * @param now monotonic ms
+   * @param wall ms since the epoch
+   */
+  #setDue(exchange: E, changed: Changed | null, now: number, wall: number): void {
     const due = exchange.startedAt + MIN_AGE
     // An evaluation in flight may have read the state before the change.
     const isUndecided = exchange.evaluation === null || this.#evaluating.has(exchange)
@@ -171,7 +174,9 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
       this.#becomesPending(exchange, due)
     if (changed !== null && credentialChanged(exchange, changed))
       this.#becomesPending(exchange, changed.all ? due : Number.NEGATIVE_INFINITY)
-    else if (hasExpired(exchange, wall) && !this.#pending.has(exchange)) this.#becomesPending(exchange, due)
+    else if (this.#pending.has(exchange)) return
+    else if (hasExpired(exchange, wall) || grantsChanged(exchange, now, wall))
+      this.#becomesPending(exchange, due)
   }
 
   #becomesPending(exchange: E, due: number): void {
@@ -334,16 +339,25 @@ function credentialChanged({ evaluation }: OpenExchange, changed: Changed): bool
   return session !== null && changed.has(tenant, 'session', session)
 }
 
-/** Whether a Seat that grants the permission has changed. */
+/** Whether a Seat that grants the permission has changed, or what gives the caller Seats. */
 function seatsChanged({ evaluation }: OpenExchange, changed: Changed): boolean {
   const { principal = null, seats = [] } = evaluation?.decision ?? {}
   if (principal === null) return false
-  const { tenant } = principal
+  const { tenant, claims, method, owner } = principal
+  const member = claims.by === 'membership' ? claims.member : null
+  if (member !== null && changed.has(tenant, 'membership', member)) return true
+  if (owner !== null && method !== 'api-key' && changed.has(tenant, 'grant', owner)) return true
   return seats.some(
     ({ id, name, verdict }) =>
       verdict === 'grants' &&
       (changed.has(tenant, 'seat-name', name) || (id !== null && changed.has(tenant, 'seat', id))),
   )
+}
+
+/** Whether a grant of the caller has begun or ended since the decision. */
+function grantsChanged({ evaluation }: OpenExchange, now: number, wall: number): boolean {
+  const grants = evaluation?.grants ?? null
+  return grants !== null && !grants.isCurrent(now, wall)
 }
 
 /** @param now ms since the epoch */

@@ -85,6 +85,8 @@ function principalFields({ tenant, user, method, claims }: Principal): string {
 /** What selects the Seats of a credential, apart from their names: a replay resolves them again. */
 function claimsFields(claims: SeatClaims): string {
   if (claims.by === 'id') return `,"seat_ids":[${listed(claims.seats, quoted)}]`
+  // A group gives the Seat that has its name at the request.
+  if (claims.by === 'membership') return ',"any_space":true'
   const { by, issuedAt } = claims
   const anySpace = by === 'any-space' ? ',"any_space":true' : ''
   return `,"issued_at":${Number.isFinite(issuedAt) ? issuedAt : 'null'}${anySpace}`
@@ -96,8 +98,9 @@ function claimsFields(claims: SeatClaims): string {
  */
 function seatTexts({ seats, principal, space }: Decision): string {
   if (seats.length > 0) return listed(seats, ({ name, verdict }) => quoted(`${name}:${verdict}`))
-  if (principal === null || space === null || principal.claims.by === 'id') return ''
+  if (principal === null || space === null) return ''
   const { claims } = principal
+  if (claims.by === 'id' || claims.by === 'membership') return ''
   const names = (claims.by === 'name' ? claims.entries.get(space) : claims.names) ?? []
   return listed(names, (name) => quoted(`${name}:named`))
 }

@@ -174,7 +174,7 @@ export class Metrics extends MetricRegistry {
     this.read(
       'counter',
       'seatgate_cache_lookups_total',
-      'Cache lookups, by cache and result (hit, miss). A miss in tokens causes a verification. A miss in seats, seat_names, api_key_records or sessions causes a read from Redis or the store.',
+      'Cache lookups, by cache and result (hit, miss). A miss in tokens causes a verification. A miss in seats, seat_names or api_key_records causes a read from Redis or the store; in sessions, memberships, grants or blocks, from the store.',
       () =>
         Object.entries<Lookups>({ ...lookups }).flatMap(([cache, { hits, misses }]) => [
           { labels: { cache, result: 'hit' }, value: hits },

@@ -20,6 +20,7 @@ import { EVERY_METHOD, everyPath, pairs, tablesOf } from './random-tables.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
+import { NO_HOLDERS } from '../decision/seats/no-restrictions.ts'
 import { firstExchange } from '../support/listener.ts'
 import { ReceivedChanges } from '../../src/decision/seats/received-changes.ts'
 
@@ -68,6 +69,7 @@ function sourceOf({ byId, givenUpAt }: State): SeatSource {
     seatByName: (_, name) => ({ seat: byName.get(name) ?? null, givenUpAt: givenUpAt.get(name) ?? null }),
     seatById: (_, id) => byId.get(id) ?? null,
     wholeSeat: async () => null,
+    ...NO_HOLDERS,
   }
 }
 
@@ -268,6 +270,7 @@ function isOne(space: readonly string[]): boolean {
 
 function countOf(of: SeatClaims, space: string): number {
   if (of.by === 'id') return of.seats.length
+  if (of.by === 'membership') return 0
   return of.by === 'name' ? (of.entries.get(space) ?? []).length : of.names.length
 }
 

@@ -5,6 +5,7 @@
  */
 
 import t, { type Test } from 'tap'
+import { NO_HOLDERS } from '../decision/seats/no-restrictions.ts'
 import { readClaims } from '../../src/decision/authn/token-claims.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import { resolve } from '../../src/decision/authorize.ts'
@@ -68,7 +69,7 @@ t.test('tokens issued up to the leeway later count as issued before', async (t) 
       permissions: new Set(['a:b']),
       complete: true,
     }
-    const seats = { seatByName: () => ({ seat, givenUpAt }), seatById: () => null }
+    const seats = { seatByName: () => ({ seat, givenUpAt }), seatById: () => null, ...NO_HOLDERS }
     const found = resolve(seats, token.principal, { id: 'q', space: 's1', permission: 'a:b' }, traceFrom())
     return found instanceof Promise ? null : found.entries.map(({ nameGivenUp }) => !nameGivenUp)
   }

@@ -76,6 +76,8 @@ class World {
         },
         seatById: (...query) => count().seatById(...query),
         wholeSeat: (...query) => memory.wholeSeat(...query),
+        groupsOf: (...query) => memory.groupsOf(...query),
+        grantsOf: (...query) => memory.grantsOf(...query),
       },
       fewSeats: 0,
       restrictions: memory,

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
+import { NO_HOLDERS } from './seats/no-restrictions.ts'
 import type { Tables } from '../../src/access/tables.ts'
 import { exceptionsOf } from '../../src/decision/router/pattern.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../../src/decision/engine.ts'
@@ -69,6 +70,7 @@ class World {
         seatByName: (_tenant, name) => this.find(name),
         seatById: () => null,
         wholeSeat: async () => null,
+        ...NO_HOLDERS,
       },
       restrictions: { restriction: () => null },
       lease: {

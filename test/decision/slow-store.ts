@@ -3,8 +3,10 @@
  * slow, its answers wait; each shows the state at the moment at which it is let go.
  */
 
+import { performance } from 'node:perf_hooks'
 import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
 import type { ChangeKind, NumberedChange } from '../../seats-admin/model/change.ts'
+import type { GrantTerm } from '../../seats-admin/model/grant.ts'
 import type { UserRestriction } from '../../seats-admin/model/revocation.ts'
 import type { SessionRecord } from '../../seats-admin/model/session-record.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../../src/decision/engine.ts'
@@ -16,13 +18,17 @@ import type { AuthorizationRequest } from '../../src/model/authorization-request
 import type { Principal } from '../../src/model/principal.ts'
 import { ownRoute } from '../../src/model/route.ts'
 
-/** A change, without its place in the feed. */
+/** A change, without its place in the feed. The key of a membership is JSON; of a block and a grant, the user. */
 export type Changed = readonly [kind: ChangeKind, key: string, tenant?: string]
+
+const CLOCKS = { now: () => performance.now(), wall: Date.now, store: Date.now }
 
 export class SlowStore {
   seq = 1
   /** Name, which is the id as well → permissions, in the space s1. */
   readonly seats = new Map<string, string[]>()
+  /** Name → when it was given up, in whole seconds since the epoch. */
+  readonly givenUp = new Map<string, number>()
   readonly blocked = new Set<string>()
   /** User → cutoff, in whole seconds since the epoch. */
   readonly cutoffs = new Map<string, number>()
@@ -32,6 +38,12 @@ export class SlowStore {
   tenantCutoff: number | null = null
   /** Whether there are too many restricted users to be read as a whole. */
   hasMany = false
+  /** Id of a membership → its groups; null: the user is not active. */
+  readonly groups = new Map<string, readonly string[] | null>()
+  /** User → grants. */
+  readonly grants = new Map<string, readonly GrantTerm[]>()
+  /** Whether there are too many users with grants to be read as a whole. */
+  hasManyGrants = false
   readonly sessions = new Map<string, SessionRecord>()
   readonly keys = new Map<string, StoredApiKey>()
   readonly memory: SeatMemory
@@ -43,7 +55,8 @@ export class SlowStore {
   readonly #waiting: { readonly what: string; readonly go: () => void }[] = []
   readonly #feed: NumberedChange[] = []
 
-  constructor() {
+  /** @param clocks monotonic ms, and the times of this process and of the store in ms since the epoch */
+  constructor(clocks = CLOCKS) {
     const seat = (name: string) => {
       const permissions = this.seats.get(name)
       return permissions === undefined
@@ -52,7 +65,7 @@ export class SlowStore {
     }
     const source = {
       grantByName: (_tenant: string, name: string) =>
-        this.#answer(`name ${name}`, () => ({ seat: seat(name), givenUpAt: null })),
+        this.#answer(`name ${name}`, () => ({ seat: seat(name), givenUpAt: this.givenUp.get(name) ?? null })),
       grantById: (_tenant: string, id: string) => this.#answer(`seat ${id}`, () => seat(id)),
       spacesByName: (_tenant: string, name: string) => this.#answer(`spaces ${name}`, () => seat(name)),
       seatById: (_tenant: string, id: string) => this.#answer(`whole ${id}`, () => seat(id)),
@@ -61,14 +74,29 @@ export class SlowStore {
     const direct = {
       readSession: (_tenant: string, id: string) =>
         this.#answer(`session ${id}`, () => this.sessions.get(id) ?? null),
+      groups: (_tenant: string, member: string) =>
+        this.#answer(`groups of ${member}`, () => {
+          const groups = this.groups.get(member)
+          return { user: groups === undefined ? null : { active: groups !== null, groups: groups ?? [] } }
+        }),
+      grants: () =>
+        this.#answer('grants', () => ({
+          now: clocks.store(),
+          users: this.hasManyGrants ? null : [...this.grants].map(([user, grants]) => ({ user, grants })),
+        })),
+      userGrants: (_tenant: string, user: string) =>
+        this.#answer(`grants of ${user}`, () => ({
+          now: clocks.store(),
+          grants: this.grants.get(user) ?? [],
+        })),
       restrictions: () =>
         this.#answer('restrictions', () => ({
-          ...{ now: Date.now(), issuers: { ...this.issuers }, tenant: this.tenantCutoff },
+          ...{ now: clocks.store(), issuers: { ...this.issuers }, tenant: this.tenantCutoff },
           users: this.hasMany ? null : [...this.#restricted()],
         })),
       userRestriction: (_tenant: string, user: string) =>
         this.#answer(`restriction of ${user}`, () => ({
-          now: Date.now(),
+          now: clocks.store(),
           restriction: this.#restricted().find((each) => each.user === user) ?? null,
         })),
     }
@@ -77,7 +105,8 @@ export class SlowStore {
       this.readFeed()
     })
     received.readTo(1, true)
-    this.memory = new SeatMemory(source, direct, 2 ** 20, { received })
+    const { now, wall } = clocks
+    this.memory = new SeatMemory(source, direct, 2 ** 20, { received, now, wall })
   }
 
   *#restricted(): Generator<UserRestriction> {
@@ -95,22 +124,30 @@ export class SlowStore {
     return { seq: this.seq, value: value() }
   }
 
+  /** As {@link write}, with keys as the feed has them. */
+  writeKeys(change: () => void, ...changed: readonly Changed[]): void {
+    this.memory.applyAnnouncement(this.#commit(change, changed))
+  }
+
   /** Commits one write. Memory is not told. */
   commit(change: () => void, ...changed: readonly Changed[]): readonly NumberedChange[] {
+    const users = new Set<ChangeKind>(['block', 'grant'])
+    const keyed = changed.map(([kind, key, ...rest]): Changed => [
+      kind,
+      users.has(kind) ? JSON.stringify(key) : key,
+      ...rest,
+    ])
+    return this.#commit(change, keyed)
+  }
+
+  #commit(change: () => void, changed: readonly Changed[]): readonly NumberedChange[] {
     change()
     const mark = this.#feed.length + 1
-    const changes = changed.map(([kind, key, tenant = 'acme']) => {
-      const change = {
-        tenant,
-        kind,
-        key: kind === 'block' ? JSON.stringify(key) : key,
-        seq: ++this.seq,
-        mark,
-      }
-      this.#feed.push(change)
-      return change
+    return changed.map(([kind, key, tenant = 'acme']) => {
+      const numbered = { tenant, kind, key, seq: ++this.seq, mark }
+      this.#feed.push(numbered)
+      return numbered
     })
-    return changes
   }
 
   /** Commits one write, which memory is told of: it may be answered. */
@@ -120,6 +157,20 @@ export class SlowStore {
 
   grant(name: string, permissions: string[]): void {
     this.write(() => this.seats.set(name, permissions), ['seat', name], ['seat-name', name])
+  }
+
+  /** @param groups null: the user is not active; undefined: SCIM has no such user */
+  provision(groups: readonly string[] | null | undefined, key = '["alice","alice@acme.example"]'): void {
+    const change = () => {
+      if (groups === undefined) this.groups.delete('externalId:alice')
+      else this.groups.set('externalId:alice', groups)
+    }
+    this.write(change, ['membership', key])
+  }
+
+  /** The grants of a user from now on. */
+  giveGrants(user: string, ...grants: readonly GrantTerm[]): void {
+    this.write(() => this.grants.set(user, grants), ['grant', user])
   }
 
   readFeed(): void {
@@ -148,6 +199,11 @@ export class SlowStore {
     return new DecisionEngine({ ...this.parts, authenticator: { authenticate } })
   }
 
+  /** The same, which caches the authorization of every caller. */
+  cachingEngine(authenticate: Authenticate): DecisionEngine {
+    return new DecisionEngine({ ...this.parts, authenticator: { authenticate }, fewSeats: 0 })
+  }
+
   get parts(): Omit<DecisionEngineOptions, 'authenticator'> {
     return {
       table,
@@ -158,6 +214,11 @@ export class SlowStore {
       exceptions: () => NO_EXCEPTIONS,
     }
   }
+}
+
+/** The same user, whose groups by SCIM name the Seats. */
+export function member(): Principal {
+  return { ...alice([]), claims: { by: 'membership', member: 'externalId:alice' } }
 }
 
 export const LEASED = { live: () => true, renewed: async () => {} }

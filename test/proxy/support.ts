@@ -104,6 +104,7 @@ export function evaluationOf(request: ClientRequest, route: Route, more: Partial
       ...more,
     },
     refusal: null,
+    grants: null,
     caller: null,
     params: PathParams.none,
     query: query.length === 0 ? '' : `?${query.join('?')}`,

@@ -30,6 +30,7 @@ function evaluationOf(more: Partial<Decision>): Evaluation {
   return {
     decision,
     refusal: null,
+    grants: null,
     caller: null,
     params: PathParams.none,
     query: '',

@@ -36,6 +36,8 @@ t.test('a token: one verification and one read of its Seat', async (t) => {
     'tokens miss': 1,
     'blocks hit': 2,
     'blocks miss': 1,
+    'grants hit': 2,
+    'grants miss': 1,
     'seat_names hit': 2,
     'seat_names miss': 1,
   })

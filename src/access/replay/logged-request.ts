@@ -32,7 +32,7 @@ export interface LoggedCaller {
 interface NamedSeats {
   /** How they are named; null in a line of an older version. */
   readonly by: SeatClaims['by'] | null
-  /** The issue time of a token in seconds since the epoch; -Infinity if it is unknown. */
+  /** The issue time of a token in seconds since the epoch; -Infinity if it is unknown; of groups Infinity. */
   readonly issuedAt: number
   /** The names; null if the line has only ids. */
   readonly names: readonly string[] | null
@@ -183,6 +183,9 @@ function namedSeats(fields: RequestLine): NamedSeats | null {
     return { by: 'id', issuedAt: 0, names: usable, ids: listed.texts, truncated: listed.truncated }
   }
   const { truncated } = named
+  // The groups of a user are looked up, and so named, only if the decision depends on them.
+  const isOfGroups = issuedAt === undefined && fields.any_space === true && seats !== undefined
+  if (isOfGroups) return { by: 'any-space', issuedAt: Infinity, names, ids: [], truncated }
   if (issuedAt === undefined) return { by: null, issuedAt: 0, names, ids: [], truncated }
   if (issuedAt !== null && typeof issuedAt !== 'number') return null
   const by = fields.any_space === true ? 'any-space' : 'name'

@@ -66,13 +66,14 @@ export async function mintToken(
 
 /** Unknown values are left out, rather than null or '' (OpenID Connect Core 1.0, section 5.3.2). */
 function claimsOf(tenant: TenantConfig, subject: TokenSubject, now: number, lifetime: number) {
-  const { sub, email, name, sid, hashPerm, isSso = false } = subject
+  const { sub, email, name, sid, scimKey, hashPerm, isSso = false } = subject
   const iat = Math.floor(now / 1000)
   return {
     sub,
     email,
     tenant_id: tenant.id,
     sid,
+    scim_key: scimKey,
     is_sso: isSso,
     user_metadata: { email, name, sub },
     hash_perm: hashPerm,
@@ -96,6 +97,6 @@ export function verifyToken(text: string, issuers: TokenIssuers): VerifiedToken 
   const tenant = typeof tenantId === 'string' ? issuers.tenants.get(tenantId) : undefined
   if (tenant === undefined || !matchesAlgorithm(jws, tenant.token) || !isSigned(jws, tenant.token))
     return jws.payload.iss === undefined ? unverified : unverifiedIssuer
-  const read = readClaims(jws.payload, tenant.id, tenant.token.leeway)
+  const read = readClaims(jws.payload, tenant.id, tenant.token.leeway, tenant)
   return read instanceof Refusal ? read.of({ tenant: tenant.id, user: null }) : read
 }

@@ -7,6 +7,7 @@ import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { isSessionId } from '../../../seats-admin/model/session-record.ts'
 import { Refusal } from '../../model/errors.ts'
 import { foreignSub, isIssuerUser } from '../../model/issuer-user.ts'
+import { membershipClaims, type SeatsSource } from '../../model/membership.ts'
 import type { SeatClaims, VerifiedToken } from '../../model/principal.ts'
 import {
   authorizationBytes,
@@ -34,8 +35,16 @@ const notYetValid = new Refusal(
   'The token is not valid yet, or was issued in the future.',
 )
 
-/** @param leeway ms */
-export function readClaims(payload: Payload, tenant: string, leeway: number): VerifiedToken | Refusal {
+/**
+ * @param leeway ms
+ * @param source what gives the users of the tenant their Seats
+ */
+export function readClaims(
+  payload: Payload,
+  tenant: string,
+  leeway: number,
+  source: SeatsSource = {},
+): VerifiedToken | Refusal {
   const { exp, sub } = payload
   if (!isTime(exp)) return invalidExp
   const nbf = optionalTime(payload.nbf)
@@ -53,7 +62,8 @@ export function readClaims(payload: Payload, tenant: string, leeway: number): Ve
   // Whole seconds, so that a token issued within the current second is not from the future.
   const issuedAt = Math.floor(iat)
   const issuedBy = Math.floor(iat - leeway / 1000)
-  const claims = Object.freeze({ by: 'name' as const, entries, issuedAt: issuedBy })
+  const named = Object.freeze({ by: 'name' as const, entries, issuedAt: issuedBy })
+  const claims = membershipClaims(source, sub, payload.scim_key) ?? named
   return {
     principal: Object.freeze({
       method: 'bearer',
@@ -102,6 +112,7 @@ const PIECE = 32
 function claimsBytes(claims: SeatClaims): number {
   if (claims.by === 'id') return namesBytes(claims.seats)
   if (claims.by === 'any-space') return namesBytes(claims.names)
+  if (claims.by === 'membership') return textBytes(claims.member ?? '') + authorizationBytes(MANY)
   let bytes = MAP_BYTES
   let most = 0
   for (const [space, seats] of claims.entries) {
@@ -111,6 +122,9 @@ function claimsBytes(claims: SeatClaims): number {
   }
   return bytes + authorizationBytes(most)
 }
+
+/** The groups of a user are not known here. The Seats of more are counted with their membership. */
+const MANY = 16
 
 function namesBytes(names: readonly string[]): number {
   return LIST + listBytes(names) + authorizationBytes(names.length)

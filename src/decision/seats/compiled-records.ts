@@ -2,6 +2,7 @@
 
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { GrantReading } from '../../../seats-admin/model/readings.ts'
+import type { MembershipReading } from '../../../seats-admin/model/scim.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import {
   authorizationBytes,
@@ -13,6 +14,7 @@ import {
   textsBytes,
 } from '../../lib/heap-size.ts'
 import type { Seat } from '../../model/decision-seat.ts'
+import { DEACTIVATED, type Groups } from '../../model/membership.ts'
 
 /** Members one by one: a copy by spread takes more memory (`test/decision/seats/heap-size.slow.test.ts`). */
 export function compileSeat(row: GrantReading | null): Seat | null {
@@ -52,6 +54,11 @@ export function compileKey(row: StoredApiKey | null): StoredApiKey | null {
   })
 }
 
+export function compileGroups({ user }: MembershipReading): Groups | null {
+  if (user === null) return null
+  return user.active ? Object.freeze([...user.groups]) : DEACTIVATED
+}
+
 // Upper estimates of an entry's size in the heap, in bytes.
 
 export function seatBytes(seat: Seat | null): number {
@@ -70,11 +77,15 @@ export function keyBytes({ id, tenant, seatIds, owner }: StoredApiKey): number {
 }
 
 export function sessionBytes(session: SessionRecord): number {
-  const { id, tenant, user, email, hashPerm } = session
-  const texts = textsBytes([id, tenant, user, email ?? ''])
+  const { id, tenant, user, email, hashPerm, member = '' } = session
+  const texts = textsBytes([id, tenant, user, email ?? '', member])
   // Twice: authentication splits the entries into spaces and names, and keeps both.
   const entries = 2 * listBytes(hashPerm) + SPLIT_ENTRY * hashPerm.length
   return 2 * OBJECT_BYTES + HASH + texts + entries + authorizationBytes(hashPerm.length)
+}
+
+export function groupsBytes(groups: readonly string[]): number {
+  return OBJECT_BYTES + listBytes(groups) + authorizationBytes(groups.length)
 }
 
 /** The bytes of a name without a Seat. */

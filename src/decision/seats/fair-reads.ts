@@ -5,6 +5,7 @@
  */
 
 import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
+import type { AsOf } from './read-through.ts'
 
 export interface FairReadsOptions {
   /** Reads in flight, of one tenant and of all. */
@@ -124,4 +125,17 @@ export class FairReads {
     clearInterval(this.#timer)
     this.#timer = null
   }
+}
+
+/** Reads in the tenant's turn, and compiles what the store returns. */
+export function loader<R, V, Q>(
+  reads: FairReads,
+  read: (tenant: string, id: string, question: Q) => Promise<AsOf<R>>,
+  compiled: (row: R) => V,
+): (tenant: string, id: string, question: Q) => Promise<AsOf<V>> {
+  return (tenant, id, question) =>
+    reads.run(tenant, async () => {
+      const { value, ...asOf } = await read(tenant, id, question)
+      return { ...asOf, value: compiled(value) }
+    })
 }

@@ -4,9 +4,16 @@
  * decision does not depend on them.
  */
 
-import { authorize, resolvedById, resolvedByName, type SeatLookup } from '../authorize.ts'
+import {
+  authorize,
+  type HeldSeats,
+  heldBy,
+  resolvedById,
+  resolvedByName,
+  type SeatLookup,
+} from '../authorize.ts'
 import type { ResolvedSeat } from '../../model/decision.ts'
-import type { Principal, SeatClaims } from '../../model/principal.ts'
+import type { Principal } from '../../model/principal.ts'
 import { SeatQuestion } from '../../model/decision-seat.ts'
 
 /** The most spaces that are named. */
@@ -29,26 +36,32 @@ export function grantedIn(
   patience: number,
 ): readonly string[] | Promise<readonly string[]> {
   const spaces = new Set<string>()
-  const search = searchSpaces(seats, principal, question, spaces)
+  const held = heldBy(seats, principal, question.space)
+  if (held instanceof Promise) {
+    const rest = async () => finish(searchSpaces(seats, principal, await held, question, spaces))
+    return foundWithin(patience, rest(), spaces)
+  }
+  const search = searchSpaces(seats, principal, held, question, spaces)
   for (let step = search.next(); step.done !== true; step = search.next(step.value))
-    if (step.value instanceof Promise) return finished(search, step.value, spaces, patience)
+    if (step.value instanceof Promise) return foundWithin(patience, finish(search, step.value), spaces)
   return [...spaces]
 }
 
-/** @param first the first Seat that memory does not have */
-async function finished(
-  search: Search,
-  first: Promise<ResolvedSeat>,
-  spaces: ReadonlySet<string>,
+/** @param first the first Seat that memory does not have; left out: the search has not begun */
+async function finish(search: Search, first?: Promise<ResolvedSeat>): Promise<void> {
+  let step = first === undefined ? search.next() : search.next(await first)
+  while (step.done !== true) step = search.next(await step.value)
+}
+
+async function foundWithin(
   patience: number,
+  work: Promise<void>,
+  spaces: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const rest = async () => {
-    for (let step = search.next(await first); step.done !== true;) step = search.next(await step.value)
-  }
   await settledWithin(
     patience,
     // The store can't be asked: the refusal stands without a hint.
-    rest().catch(() => {}),
+    work.catch(() => {}),
   )
   return [...spaces]
 }
@@ -57,38 +70,40 @@ async function finished(
 function* searchSpaces(
   seats: SeatLookup,
   { tenant, claims }: Principal,
-  { space: requestSpace, permission }: SeatQuestion,
+  { by, named, issuedAt, grants }: HeldSeats,
+  question: SeatQuestion,
   spaces: Set<string>,
 ): Search {
+  const { permission } = question
+  const isOfSpace = by === 'name'
+  const inSpaces = claims.by === 'name' ? claims.entries : ([[question.space, named]] as const)
   let left = MOST_LOOKUPS
-  for (const [space, names] of namesBySpace(claims, requestSpace)) {
-    const question = new SeatQuestion(space, permission)
+  for (const [space, names] of inSpaces) {
+    const ofSpace = new SeatQuestion(space, permission)
     for (const name of names) {
       if (left-- === 0 || spaces.size === MOST_SPACES) return
-      const entry = yield claims.by === 'id'
-        ? resolvedById(name, seats.seatById(tenant, name, question))
-        : resolvedByName(name, claims.issuedAt, seats.seatByName(tenant, name, question))
+      const entry = yield by === 'id'
+        ? resolvedById(name, seats.seatById(tenant, name, ofSpace))
+        : resolvedByName(name, issuedAt, seats.seatByName(tenant, name, ofSpace))
       // A token names the space. The Seats of other credentials count in all of their spaces, with the same
       // permissions.
-      for (const each of claims.by === 'name' ? [space] : (entry.seat?.spaces ?? [])) {
-        if (spaces.size === MOST_SPACES || !isGranted(entry, each, permission)) break
-        spaces.add(each)
-      }
-      if (claims.by === 'name' && spaces.has(space)) break
+      addSpaces(spaces, entry, permission, isOfSpace ? [space] : (entry.seat?.spaces ?? []))
+      if (isOfSpace && spaces.has(space)) break
     }
+  }
+  for (const { seat: id } of grants?.grants ?? []) {
+    if (left-- === 0 || spaces.size === MOST_SPACES) return
+    const entry = yield resolvedById(id, seats.seatById(tenant, id, question))
+    addSpaces(spaces, entry, permission, entry.seat?.spaces ?? [])
   }
 }
 
-/**
- * @param requestSpace the space of Seats without one: those of an API key, and the names in a provider's own
- *   token
- */
-function namesBySpace(
-  claims: SeatClaims,
-  requestSpace: string,
-): Iterable<readonly [string, readonly string[]]> {
-  if (claims.by === 'name') return claims.entries
-  return [[requestSpace, claims.by === 'id' ? claims.seats : claims.names]]
+/** @param of those in which the Seat counts */
+function addSpaces(spaces: Set<string>, entry: ResolvedSeat, permission: string, of: Iterable<string>): void {
+  for (const space of of) {
+    if (spaces.size === MOST_SPACES || !isGranted(entry, space, permission)) return
+    spaces.add(space)
+  }
 }
 
 function isGranted(entry: ResolvedSeat, space: string, permission: string): boolean {

@@ -3,34 +3,49 @@
  * lease invalidates entries. The cost depends on the entries in use, not on those stored.
  */
 
-import { CacheLookups } from '../../model/cache-lookups.ts'
-import type { NumberedChange, Position } from '../../../seats-admin/model/change.ts'
+import { CacheLookups, type Lookups } from '../../model/cache-lookups.ts'
+import type { ChangeKind, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
 import { performance } from 'node:perf_hooks'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { GrantReading, Named, SpacesReading } from '../../../seats-admin/model/readings.ts'
-import {
-  noticeOf,
-  type RestrictionsReading,
-  type RevocationNotice,
-  type UserRestrictionReading,
-} from '../../../seats-admin/model/revocation.ts'
+import type { SpacesReading } from '../../../seats-admin/model/readings.ts'
+import { noticeOf, type RevocationNotice } from '../../../seats-admin/model/revocation.ts'
 import type { SeatLists } from '../../../seats-admin/model/seat.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import { entryBytes, LruBudget, LruMap } from '../../lib/lru-maps.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/decision-seat.ts'
 import type { Refusal } from '../../model/errors.ts'
+import { changedMembers, changedUsers, type Groups } from '../../model/membership.ts'
 import {
+  compileGroups,
   compileKey,
   compileSeat,
   compileSession,
+  groupsBytes,
   keyBytes,
   seatBytes,
   sessionBytes,
 } from './compiled-records.ts'
-import { FairReads } from './fair-reads.ts'
-import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
+import { FairReads, loader } from './fair-reads.ts'
+import {
+  type Grantee,
+  Grants,
+  type GrantsInForce,
+  tenantGrants,
+  tenantGrantsBytes,
+  userGrants,
+  userGrantsBytes,
+} from './grants.ts'
+import {
+  type AsOf,
+  type Cached,
+  type Question,
+  ReadThrough,
+  type ReadThroughOptions,
+  WHOLE,
+} from './read-through.ts'
 import { ReceivedChanges } from './received-changes.ts'
+import type { DirectSource, SeatSource } from './record-sources.ts'
 import {
   monotonic,
   type Restrictable,
@@ -45,36 +60,6 @@ import {
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
 
-/** The reads that memory sends to the store. */
-export interface SeatSource {
-  grantByName(tenant: string, name: string, question: SeatQuestion): Promise<AsOf<Named<GrantReading>>>
-  grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<GrantReading | null>>
-  spacesByName(tenant: string, name: string): Promise<AsOf<SpacesReading | null>>
-  seatById(tenant: string, id: string): Promise<AsOf<SeatLists | null>>
-  apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>
-}
-
-/**
- * Read from the store directly. Each session belongs to one browser, so a shared cache would rarely hit; the
- * restrictions of a tenant are read once and kept.
- */
-export interface DirectSource {
-  readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>
-  restrictions(tenant: string): Promise<AsOf<RestrictionsReading>>
-  userRestriction(tenant: string, user: string): Promise<AsOf<UserRestrictionReading>>
-}
-
-/** @param store the store of a gateway */
-export function directSource(
-  store: Omit<DirectSource, 'readSession'> & { readonly sessions: Pick<DirectSource, 'readSession'> },
-): DirectSource {
-  return {
-    readSession: (tenant, id) => store.sessions.readSession(tenant, id),
-    restrictions: (tenant) => store.restrictions(tenant),
-    userRestriction: (tenant, user) => store.userRestriction(tenant, user),
-  }
-}
-
 /**
  * The bounds of reads in flight; `maxWait` in ms. SQLite reads 8 of the largest Seats in half a millisecond.
  */
@@ -86,7 +71,7 @@ const SIGN_IN_READS = { ...READS, perTenant: 4, total: 16 }
 /** All may be left out. */
 interface SeatMemoryOptions {
   readonly lookups?: CacheLookups
-  /** The clock by which blocks end, in monotonic ms. */
+  /** The clock by which blocks and grants end, in monotonic ms. */
   readonly now?: () => number
   /** The wall clock by which they end too, in ms since the epoch. */
   readonly wall?: () => number
@@ -106,7 +91,9 @@ export class SeatMemory implements RestrictionLookup {
   readonly #seats: ReadThrough<Seat | null, SeatQuestion>
   readonly #keys: ReadThrough<StoredApiKey | null>
   readonly #sessions: ReadThrough<SessionRecord | null>
+  readonly #memberships: ReadThrough<Groups | null>
   readonly #restrictions: Restrictions
+  readonly #grants: Grants
   readonly #reads = new FairReads(READS)
   /** A queue of its own: requests with invented keys and sessions must not delay reads of Seats. */
   readonly #credentialReads = new FairReads(READS)
@@ -145,46 +132,64 @@ export class SeatMemory implements RestrictionLookup {
       isWhole: (seat) => seat === null || seat.complete,
       lookups: lookups.seats,
     })
-    this.#keys = new ReadThrough<StoredApiKey | null>({
-      kind: 'api-key',
-      received,
-      load: loader(this.#credentialReads, (tenant, id) => source.apiKeyById(tenant, id), compileKey),
-      ...this.#maps(keyBytes),
-      lookups: lookups.api_key_records,
-    })
-    this.#sessions = new ReadThrough<SessionRecord | null>({
-      kind: 'session',
-      received,
-      load: loader(this.#credentialReads, (tenant, id) => direct.readSession(tenant, id), compileSession),
-      ...this.#maps(sessionBytes),
-      lookups: lookups.sessions,
+    this.#keys = new ReadThrough(
+      this.#records('api-key', lookups.api_key_records, this.#maps(keyBytes), {
+        load: (tenant, id) => source.apiKeyById(tenant, id),
+        compiled: compileKey,
+      }),
+    )
+    this.#sessions = new ReadThrough(
+      this.#records('session', lookups.sessions, this.#maps(sessionBytes), {
+        load: (tenant, id) => direct.readSession(tenant, id),
+        compiled: compileSession,
+      }),
+    )
+    this.#memberships = new ReadThrough(
+      this.#records('membership', lookups.memberships, this.#maps(groupsBytes), {
+        load: (tenant, member) => direct.groups(tenant, member),
+        compiled: compileGroups,
+      }),
+    )
+    this.#grants = new Grants({
+      now,
+      wall,
+      ofTenant: this.#records('grant', lookups.grants, this.#list(tenantGrantsBytes), {
+        load: (tenant) => direct.grants(tenant),
+        compiled: (reading) => tenantGrants(reading, now()),
+      }),
+      ofUser: this.#records('grant', lookups.grants, this.#maps(userGrantsBytes), {
+        load: (tenant, user) => direct.userGrants(tenant, user),
+        compiled: (reading) => userGrants(reading, now()),
+      }),
     })
     this.#restrictions = new Restrictions({
       now,
       wall,
-      ofTenant: {
-        kind: 'block',
-        received,
-        load: loader(
-          this.#credentialReads,
-          (tenant) => direct.restrictions(tenant),
-          (reading) => tenantLimits(reading, now()),
-        ),
-        cache: this.#map(this.#budget, tenantLimitsBytes),
-        lookups: lookups.blocks,
-      },
-      ofUser: {
-        kind: 'block',
-        received,
-        load: loader(
-          this.#credentialReads,
-          (tenant, user) => direct.userRestriction(tenant, user),
-          (reading) => userLimits(reading, now()),
-        ),
-        ...this.#maps(() => USER_LIMITS_BYTES),
-        lookups: lookups.blocks,
-      },
+      ofTenant: this.#records('block', lookups.blocks, this.#list(tenantLimitsBytes), {
+        load: (tenant) => direct.restrictions(tenant),
+        compiled: (reading) => tenantLimits(reading, now()),
+      }),
+      ofUser: this.#records(
+        'block',
+        lookups.blocks,
+        this.#maps(() => USER_LIMITS_BYTES),
+        {
+          load: (tenant, user) => direct.userRestriction(tenant, user),
+          compiled: (reading) => userLimits(reading, now()),
+        },
+      ),
     })
+  }
+
+  /** The options for records of credentials and users. */
+  #records<R, V>(
+    kind: ChangeKind,
+    lookups: Lookups,
+    maps: Pick<ReadThroughOptions<V, Question>, 'cache' | 'missing'>,
+    source: { load(tenant: string, id: string): Promise<AsOf<R>>; compiled(row: R): V },
+  ): ReadThroughOptions<V, Question> {
+    const load = loader(this.#credentialReads, source.load, source.compiled)
+    return { kind, received: this.received, load, ...maps, lookups }
   }
 
   #map<V>(budget: LruBudget, bytesOf: (value: V) => number): LruMap<Cached<V>> {
@@ -199,6 +204,11 @@ export class SeatMemory implements RestrictionLookup {
   #maps<V>(bytesOf: (value: V) => number) {
     const bytes = (value: V | null) => (value === null ? 0 : bytesOf(value))
     return { cache: this.#map(this.#budget, bytes), missing: this.#map(this.#missing, bytes) }
+  }
+
+  /** One map for lists, which always exist. */
+  #list<V>(bytesOf: (value: V) => number) {
+    return { cache: this.#map(this.#budget, bytesOf) }
   }
 
   /** Sets the bound, in bytes. */
@@ -273,6 +283,20 @@ export class SeatMemory implements RestrictionLookup {
     return this.#restrictions.restriction(caller, trace)
   }
 
+  /**
+   * The groups of a user: `DEACTIVATED` if the user is not active; null: SCIM has no such user.
+   *
+   * @param member the id of the membership
+   */
+  groupsOf(tenant: string, member: string, trace?: Trace): Groups | null | Promise<Groups | null> {
+    return this.#memberships.get(tenant, member, WHOLE, trace)
+  }
+
+  /** The grants of the caller that are in force now; null: none is, and none will be, as of an API key. */
+  grantsOf(caller: Grantee, trace?: Trace): GrantsInForce | null | Promise<GrantsInForce | null> {
+    return this.#grants.of(caller, trace)
+  }
+
   applyAnnouncement(changes: readonly SeatChange[]): void {
     this.received.startGeneration()
     for (const change of changes) this.#forget(change)
@@ -291,6 +315,9 @@ export class SeatMemory implements RestrictionLookup {
 
   #forget({ tenant, kind, key, seq }: SeatChange): void {
     if (kind === 'revocation') return this.#forgetVoided(tenant, noticeOf(key), seq)
+    if (kind === 'membership')
+      return this.#forgetOf(kind, this.#memberships, tenant, changedMembers(key), seq)
+    if (kind === 'grant') return this.#forgetOf(kind, this.#grants, tenant, changedUsers(key), seq)
     const id = kind === 'block' ? JSON.parse(key) : key
     if (kind === 'seat') this.#seats.invalidate(tenant, id, seq)
     else if (kind === 'seat-name') this.#names.invalidate(tenant, id, seq)
@@ -321,6 +348,24 @@ export class SeatMemory implements RestrictionLookup {
     this.received.changedWide('api-key', tenant, seq)
   }
 
+  /** @param ids null: all those of the tenant */
+  #forgetOf(
+    kind: 'membership' | 'grant',
+    records: Pick<Grants, 'invalidate' | 'invalidateTenant'>,
+    tenant: string,
+    ids: readonly string[] | null,
+    seq: number,
+  ): void {
+    if (ids === null) {
+      records.invalidateTenant(tenant, seq)
+      this.received.changedWide(kind, tenant, seq)
+    } else
+      for (const id of ids) {
+        records.invalidate(tenant, id, seq)
+        this.received.changed(kind, tenant, id, seq)
+      }
+  }
+
   /** A newer program wrote a change that is unknown here: it may concern anything. */
   #forgetUnknown(seq: number): void {
     this.#forgetAll()
@@ -332,7 +377,9 @@ export class SeatMemory implements RestrictionLookup {
     this.#seats.clear()
     this.#keys.clear()
     this.#sessions.clear()
+    this.#memberships.clear()
     this.#restrictions.clear()
+    this.#grants.clear()
   }
 
   /** Cached entries by kind, for metrics. */
@@ -342,6 +389,8 @@ export class SeatMemory implements RestrictionLookup {
       seats: this.#seats.size,
       keys: this.#keys.size,
       sessions: this.#sessions.size,
+      memberships: this.#memberships.size,
+      grants: this.#grants.size,
       blocks: this.#restrictions.size,
     }
   }
@@ -349,16 +398,3 @@ export class SeatMemory implements RestrictionLookup {
 
 /** The divisor of the bound that gives the share of missing keys and sessions. */
 const MISSING_SHARE = 16
-
-/** Reads in the tenant's turn, and compiles what the store returns. */
-function loader<R, V, Q>(
-  reads: FairReads,
-  read: (tenant: string, id: string, question: Q) => Promise<AsOf<R>>,
-  compiled: (row: R) => V,
-): (tenant: string, id: string, question: Q) => Promise<AsOf<V>> {
-  return (tenant, id, question) =>
-    reads.run(tenant, async () => {
-      const { value, ...asOf } = await read(tenant, id, question)
-      return { ...asOf, value: compiled(value) }
-    })
-}

@@ -4,6 +4,8 @@
  * after its client timed out. `seats-admin/store/store.ts` documents what each statement does under READ COMMITTED.
  */
 
+import type { GrantsReading, UserGrantsReading } from '../../../seats-admin/model/grant.ts'
+import type { MembershipReading } from '../../../seats-admin/model/scim.ts'
 import type { AsOf, GrantReading } from '../../../seats-admin/model/readings.ts'
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
 import type { CutReport } from '../../../seats-admin/model/registered-instance.ts'
@@ -111,6 +113,18 @@ export class StoreClient {
       const { cutoffs } = this.#database.current(CUTOFFS)
       return { now: 0, restriction: user === id ? restrictionOf(exists, cutoffs.user) : null }
     })
+  }
+
+  groups(): Promise<AsOf<MembershipReading>> {
+    return this.#ask(TIMEOUT, () => ({ ...this.#database.head, value: { user: null } }))
+  }
+
+  grants(): Promise<AsOf<GrantsReading>> {
+    return this.#ask(TIMEOUT, () => ({ ...this.#database.head, value: { now: 0, users: [] } }))
+  }
+
+  userGrants(): Promise<AsOf<UserGrantsReading>> {
+    return this.#ask(TIMEOUT, () => ({ ...this.#database.head, value: { now: 0, grants: [] } }))
   }
 
   changesSince(position: Position | null): Promise<FeedState> {

@@ -19,12 +19,8 @@ import { Instance, type InstanceOptions } from '../../../src/coherence/instance.
 import { LEASE, Lease, MARGIN } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
 import { DecisionEngine } from '../../../src/decision/engine.ts'
-import {
-  type DirectSource,
-  type SeatChange,
-  SeatMemory,
-  type SeatSource,
-} from '../../../src/decision/seats/memory.ts'
+import { type SeatChange, SeatMemory } from '../../../src/decision/seats/memory.ts'
+import type { DirectSource, SeatSource } from '../../../src/decision/seats/record-sources.ts'
 import { ReceivedChanges } from '../../../src/decision/seats/received-changes.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 import { Changes } from '../../../src/pipeline/pending-changes.ts'

@@ -1,6 +1,7 @@
 /** The spaces that a refusal names: which, how many, and at what cost. */
 
 import t from 'tap'
+import { NO_HOLDERS } from './no-restrictions.ts'
 import { grantedIn } from '../../../src/decision/seats/granted-in.ts'
 import type { SeatLookup } from '../../../src/decision/authorize.ts'
 import type { Principal, SeatClaims } from '../../../src/model/principal.ts'
@@ -25,6 +26,8 @@ function token(...entries: [string, ...string[]][]): Principal {
 /** Seats by name, which is their id; names given up at the time of 20. */
 class Seats implements SeatLookup {
   lookups = 0
+  readonly groupsOf = NO_HOLDERS.groupsOf
+  readonly grantsOf = NO_HOLDERS.grantsOf
   readonly #seats: ReadonlyMap<string, Seat>
   readonly #givenUp: readonly string[]
   readonly #answer: <V>(value: V) => V | Promise<V>

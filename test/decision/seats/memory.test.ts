@@ -57,6 +57,12 @@ function setUp() {
     restrictions: (tenant: string) =>
       answer(`restrictions ${tenant}`, { now: 0, users: [], issuers: {}, tenant: null }),
     userRestriction: () => Promise.reject(new Error('the list is whole')),
+    groups: (tenant: string, member: string) =>
+      answer(`groups ${tenant} ${member}`, {
+        user: member === 'none' ? null : { active: true, groups: ['Viewer'] },
+      }),
+    grants: (tenant: string) => answer(`grants ${tenant}`, { now: 0, users: [] }),
+    userGrants: () => Promise.reject(new Error('the list is whole')),
   }
   const memory = new SeatMemory(source, sessions, 2 ** 24)
   return { reads, store, memory }
@@ -65,12 +71,21 @@ function setUp() {
 const change = (kind: string, key: string, seq = 2, tenant = 'acme') =>
   ({ seq, tenant, kind, key }) as SeatChange
 
+/** Keys that are JSON. */
+const KEYS: Readonly<Record<string, string>> = {
+  block: '"Viewer"',
+  grant: '"Viewer"',
+  membership: '["Viewer","viewer"]',
+}
+
 /** Looks up one of each kind. */
 async function askAll(memory: SeatMemory, tenant = 'acme'): Promise<void> {
   await memory.seatByName(tenant, 'Viewer', QUERY)
   await memory.seatById(tenant, 'Viewer', QUERY)
   await memory.apiKeyById(tenant, 'Viewer')
   await memory.sessionById(tenant, 'Viewer')
+  await memory.groupsOf(tenant, 'externalId:Viewer')
+  await memory.grantsOf({ method: 'bearer', tenant, owner: 'Viewer' })
   await memory.restriction({ method: 'bearer', tenant, owner: 'Viewer', issuedAt: 0 })
 }
 
@@ -106,13 +121,15 @@ t.test('a change invalidates the key that it names, of that kind and tenant', as
     'api-key': 'key acme Viewer',
     session: 'session acme Viewer',
     block: 'restrictions acme',
+    membership: 'groups acme externalId:Viewer',
+    grant: 'grants acme',
   }
   for (const [kind, asks] of Object.entries(kinds)) {
     const { reads, store, memory } = setUp()
     await askAll(memory)
     await askAll(memory, 'other')
     store.seq = 2
-    memory.applyAnnouncement([change(kind, kind === 'block' ? '"Viewer"' : 'Viewer')])
+    memory.applyAnnouncement([change(kind, KEYS[kind] ?? 'Viewer')])
     reads.length = 0
     await askAll(memory)
     await askAll(memory, 'other')
@@ -129,15 +146,15 @@ t.test('a read of the feed does too; with unknown changes it invalidates everyth
   await askAll(memory)
   t.same(reads, ['seat acme Viewer'])
   memory.applyReading(null, { seq: 2 })
-  t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0, blocks: 0 })
+  t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0, memberships: 0, grants: 0, blocks: 0 })
 })
 
 t.test('an unknown kind of change may affect any key', async (t) => {
   const { memory } = setUp()
   await askAll(memory)
-  t.same(memory.sizes, { names: 1, seats: 1, keys: 1, sessions: 1, blocks: 1 })
+  t.same(memory.sizes, { names: 1, seats: 1, keys: 1, sessions: 1, memberships: 1, grants: 1, blocks: 1 })
   memory.applyAnnouncement([change('tenant', 'Viewer')])
-  t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0, blocks: 0 })
+  t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0, memberships: 0, grants: 0, blocks: 0 })
 })
 
 t.test('any text is safe as a name or id', async (t) => {

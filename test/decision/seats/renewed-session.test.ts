@@ -1,6 +1,7 @@
 /** A session that another instance has renewed, while the read of another request is in flight. */
 
 import t from 'tap'
+import { NO_RESTRICTIONS } from './no-restrictions.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import { SeatMemory } from '../../../src/decision/seats/memory.ts'
 
@@ -38,7 +39,7 @@ t.test('it is not taken from a read that began before the renewal', async (t) =>
     await new Promise<void>((resolve) => answers.push(resolve))
     return { seq, value }
   }
-  const direct = { readSession, restrictions: unused, userRestriction: unused }
+  const direct = { ...NO_RESTRICTIONS, readSession, restrictions: unused, userRestriction: unused }
   const memory = new SeatMemory(NO_SEATS, direct, 2 ** 20)
   const before = memory.sessionById('acme', 's')
   await settled()

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
+import { NO_RESTRICTIONS } from './no-restrictions.ts'
 import type {
   RestrictionsReading,
   RevocationNotice,
@@ -42,6 +43,7 @@ function setUp(bytes = 2 ** 24) {
   }
   const unused = () => Promise.reject(new Error('not read here'))
   const direct = {
+    ...NO_RESTRICTIONS,
     readSession: unused,
     restrictions(tenant: string) {
       const own = [...store.users].filter(([key]) => key.startsWith(`${tenant} `)).map(([, each]) => each)
