@@ -114,6 +114,7 @@ export function builtInPaths(
     signIn: signIn ? served : null,
     keySet: identity ? served : null,
     console: served,
+    scim: served,
   })
 }
 

@@ -1,22 +1,15 @@
 /** Groups as SCIM shows them, and what a body makes of one. Lists of members are read in steps. */
 
 import type { JsonObject } from '../model/canonical-json.ts'
-import {
-  MAX_SCIM_KEY,
-  MAX_SCIM_NAME,
-  type ScimGroup,
-  type ScimGroupInput,
-  type ScimGroupStep,
-  type ScimMember,
-} from '../model/scim.ts'
+import { type ScimGroup, type ScimGroupInput, type ScimGroupStep, type ScimMember } from '../model/scim.ts'
 import { isUlid } from '../model/ulid.ts'
 import { GROUP_ATTRIBUTES, GROUP_URN } from './scim-attributes.ts'
 import { invalidPath, invalidSyntax, invalidValue, ScimFault } from './scim-fault.ts'
 import type { ScimOperation } from './scim-operations.ts'
 import { isForeign, parsePath, type ScimPath } from './scim-path.ts'
 import { READ_ONLY } from './scim-user-patch.ts'
-import { keyFault, schemasFault } from './scim-users.ts'
-import { canonicalObject, type Input, isInput, membersOf } from './scim-values.ts'
+import { schemasFault } from './scim-users.ts'
+import { canonicalObject, clears, type Input, isInput, membersOf } from './scim-values.ts'
 
 export interface GroupBody {
   readonly displayName: string
@@ -50,15 +43,13 @@ function settings(body: Input): Partial<ScimGroupInput> | ScimFault {
   const values = canonicalObject(body, SINGLE)
   if (values instanceof ScimFault) return values
   const { displayName, externalId } = values
-  const wrong =
-    keyFault('displayName', displayName, MAX_SCIM_NAME) ?? keyFault('externalId', externalId, MAX_SCIM_KEY)
-  if (wrong !== null) return wrong
-  const isNull = Object.entries(body).some(
-    ([name, value]) => value === null && name.toLowerCase() === 'externalid',
-  )
   return {
     ...(typeof displayName === 'string' ? { displayName } : {}),
-    ...(typeof externalId === 'string' ? { externalId } : isNull ? { externalId: null } : {}),
+    ...(typeof externalId === 'string'
+      ? { externalId }
+      : clears(body, 'externalId')
+        ? { externalId: null }
+        : {}),
   }
 }
 

@@ -27,6 +27,10 @@ export class Projection {
     return excluded === null ? Projection.whole : new Projection(namesIn(excluded, urn), true)
   }
 
+  get isWhole(): boolean {
+    return this.#names === null
+  }
+
   /** Whether an answer may have the attribute. */
   has(name: string): boolean {
     if (this.#names === null) return true

@@ -1,13 +1,7 @@
 /** Users as SCIM shows them, and as the store keeps them. */
 
 import type { Json, JsonObject } from '../model/canonical-json.ts'
-import {
-  MAX_SCIM_EMAIL,
-  MAX_SCIM_KEY,
-  MAX_SCIM_NAME,
-  type ScimUser,
-  type ScimUserInput,
-} from '../model/scim.ts'
+import type { ScimUser, ScimUserInput } from '../model/scim.ts'
 import { ENTERPRISE_ATTRIBUTES, ENTERPRISE_URN, USER_ATTRIBUTES, USER_URN } from './scim-attributes.ts'
 import { invalidSyntax, invalidValue, ScimFault } from './scim-fault.ts'
 import { canonicalObject, isInput, membersOf } from './scim-values.ts'
@@ -49,30 +43,14 @@ export function schemasFault(schemas: unknown, urn: string): ScimFault | null {
 export function userInput(attributes: UserAttributes): ScimUserInput | ScimFault {
   const { userName, externalId, active, displayName, ...resource } = attributes
   if (typeof userName !== 'string') return invalidValue('userName is required.')
-  const email = workEmail(resource.emails)
-  const fault =
-    keyFault('userName', userName, MAX_SCIM_KEY) ??
-    keyFault('externalId', externalId, MAX_SCIM_KEY) ??
-    keyFault('displayName', displayName, MAX_SCIM_NAME) ??
-    keyFault('emails', email, MAX_SCIM_EMAIL)
-  if (fault !== null) return fault
   return {
     userName,
     externalId: textOrNull(externalId),
     active: active !== false,
-    email,
+    email: workEmail(resource.emails),
     displayName: textOrNull(displayName),
     resource,
   }
-}
-
-/** The fault of a text that is looked up. */
-export function keyFault(name: string, value: Json | undefined, max: number): ScimFault | null {
-  if (typeof value !== 'string') return null
-  if (value === '') return invalidValue(`${name} must not be empty.`)
-  if (value.length > max) return invalidValue(`${name} has more than ${max} characters.`)
-  // oxlint-disable-next-line no-control-regex -- it looks for them
-  return /[\0-\x1f\x7f]/.test(value) ? invalidValue(`${name} has a control character.`) : null
 }
 
 function textOrNull(value: Json | undefined): string | null {

@@ -76,6 +76,15 @@ function canonicalSingle(value: unknown, attribute: ScimAttribute): Json | undef
   return isStorable(value) ? value : invalidValue(`${name} has a character that is not text.`)
 }
 
+/** Whether the body gives the attribute no value. */
+export function clears(body: unknown, name: string): boolean {
+  const lower = name.toLowerCase()
+  return (
+    isInput(body) &&
+    Object.entries(body).some(([each, value]) => value === null && each.toLowerCase() === lower)
+  )
+}
+
 /** Microsoft Entra ID sends `"False"`. */
 export function truthOf(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value

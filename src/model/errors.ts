@@ -65,9 +65,11 @@ export interface InputFault {
   readonly message: string
 }
 
-/** A refusal as an HTML document, for a browser that loads a page. */
-interface RefusalPage {
-  html(requestId: string): string
+/** A refusal in another form than a problem document: as HTML for a browser that loads a page, or as a protocol requires. */
+export interface RefusalPage {
+  /** The Content-Type. */
+  readonly type: string
+  text(requestId: string): string
   /** Name, value, name, value, …; sent beside the header fields of every refusal. */
   readonly headers: readonly string[]
 }

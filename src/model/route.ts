@@ -3,7 +3,7 @@
 import type { EventSource } from '../../seats-admin/model/event-source.ts'
 import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
 import type { CorsPolicy } from './cors.ts'
-import type { Refusal } from './errors.ts'
+import type { Refusal, RefusalPage } from './errors.ts'
 import type { Principal } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { SPACE_HEADER, type SpaceSource } from './space-source.ts'
@@ -153,10 +153,20 @@ export interface LocalHandler {
 }
 
 /**
- * A built-in endpoint that requires no credential and reads the request itself: sign-in, the keys of signed
- * identity.
+ * A built-in endpoint outside the decision, which reads the request itself: sign-in, the keys of signed identity,
+ * SCIM.
  */
-export type PublicHandler = (request: PublicRequest) => Promise<PublicResponse | Refusal>
+export interface PublicHandler {
+  (request: PublicRequest): Promise<PublicResponse | Refusal>
+  /**
+   * Checks the header section before the body is read: a caller without a credential sends none.
+   *
+   * @returns the fields of the access log about the caller, without a credential
+   */
+  readonly admit?: (request: PublicRequest) => Refusal | Readonly<Record<string, string>>
+  /** The form of refusals that the protocol of the endpoint requires; left out: the problem document. */
+  readonly pageOf?: (refusal: Refusal) => RefusalPage
+}
 
 export interface PublicRequest {
   readonly method: string
@@ -166,7 +176,7 @@ export interface PublicRequest {
   readonly query: string
   /** Name, value, name, value, … as received. */
   readonly rawHeaders: readonly string[]
-  /** Null if the request has no body. */
+  /** Null if the request has no body, or if it is not read yet. */
   readonly body: Uint8Array | null
   /** The id in the response and the access log. */
   readonly requestId: string
@@ -206,7 +216,7 @@ export interface LocalResponse {
   readonly events?: EventSource
   /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which every response has. */
   readonly headers?: readonly string[]
-  /** Fields of the access log about the question and its answer, without a credential. */
+  /** Fields of the access log about the question or its answer, without a credential. */
   readonly logged?: Readonly<Record<string, unknown>>
   /** Cache-Control; left out: `no-store`, as the response concerns one caller. */
   readonly cacheControl?: string

@@ -1,6 +1,6 @@
 /** The gateway's own endpoints as routes, with the table, pipeline and permission check of all others. */
 
-import type { AdminEndpoint, AdminRefusal } from '../../seats-admin/index.ts'
+import { type AdminEndpoint, type AdminRefusal, MAX_SCIM_BODY } from '../../seats-admin/index.ts'
 import { freeObject, object, oneOf, orNull, text, type ValueOf } from '../../seats-admin/model/json-schema.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { KEY_SET_ENDPOINT } from '../identity/jwks-endpoint.ts'
@@ -21,6 +21,7 @@ import { AUTH_METHODS } from '../model/principal.ts'
 import { SIGN_IN_ENDPOINTS } from '../oidc/sign-in-endpoints.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { CONSOLE_PATH } from './console-site.ts'
+import { SCIM_PATHS } from './scim-site.ts'
 import type { Operation } from './openapi/operation.ts'
 
 /** Bytes of a request body at a Seat or API key endpoint. */
@@ -42,18 +43,21 @@ interface BuiltInHandlers {
   /** The handler of the key set; null if identity is not signed. */
   readonly keySet: PublicHandler | null
   readonly console: PublicHandler
+  /** The handler of SCIM; null if no tenant has it. */
+  readonly scim: PublicHandler | null
 }
 
 /** All built-in routes. Those of sign-in are public: the endpoints check their own input. */
 export function builtInRoutes(
   place: BuiltInPlace,
-  { endpoints, adminSpace, signIn, keySet, console }: BuiltInHandlers,
+  { endpoints, adminSpace, signIn, keySet, console, scim }: BuiltInHandlers,
 ): Route[] {
   return [
     ...endpointRoutes(endpoints, place, adminSpace),
     ...SIGN_IN_ENDPOINTS.map((endpoint) => publicRoute(endpoint, place, signIn)),
     publicRoute(KEY_SET_ENDPOINT, place, keySet),
     ...consoleRoutes(place, console),
+    ...scimRoutes(place, scim),
   ]
 }
 
@@ -61,6 +65,12 @@ export function builtInRoutes(
 function consoleRoutes(place: BuiltInPlace, handler: PublicHandler): Route[] {
   if (!place.console) return []
   return ['', '/*'].map((rest) => publicRoute({ method: 'GET', path: CONSOLE_PATH + rest }, place, handler))
+}
+
+/** None without SCIM: its paths are then like any other. It answers every path and method below its address itself. */
+function scimRoutes(place: BuiltInPlace, handler: PublicHandler | null): Route[] {
+  if (!place.scim) return []
+  return SCIM_PATHS.map((path) => publicRoute({ method: 'ANY', path }, place, handler, MAX_SCIM_BODY))
 }
 
 function publicRoute(
@@ -71,6 +81,7 @@ function publicRoute(
   }: Pick<Operation, 'method' | 'path'> & { readonly maxBody?: number },
   { authPrefix }: BuiltInPlace,
   handler: PublicHandler | null,
+  maxBody = MAX_SIGN_IN_BODY,
 ): Route {
   return ownRoute(method, authPrefix + path, 'public', { kind: 'public', handler }, maxBody)
 }

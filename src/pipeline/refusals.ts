@@ -103,7 +103,21 @@ function send(exchange: Exchange, refusal: Refusal): void {
   if (response.destroyed) return
   const bodyMayFollow = exchange.expectsContinue || expectsContinueInHttp10(request)
   const lines = linesOf(exchange)
-  exchange.bytesOut += writeProblem(request, response, refusal, exchange.id, bodyMayFollow, lines)
+  exchange.bytesOut += writeProblem(
+    request,
+    response,
+    inFormOf(exchange, refusal),
+    exchange.id,
+    bodyMayFollow,
+    lines,
+  )
+}
+
+/** An endpoint of another protocol refuses in the form of that protocol, whatever refuses the request. */
+function inFormOf({ evaluation }: Exchange, refusal: Refusal): Refusal {
+  const target = evaluation?.decision.route?.target
+  const pageOf = target?.kind === 'public' ? target.handler?.pageOf : undefined
+  return pageOf === undefined ? refusal : refusal.withPage(pageOf(refusal))
 }
 
 /** The lines of the gateway's own answers: CORS, and what is left of rate limits. */

@@ -60,7 +60,7 @@ class Collector implements BodyOwner {
 export const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
-const coded = new Refusal('media_type_unsupported', 'The body must not have a Content-Encoding.')
+export const coded = new Refusal('media_type_unsupported', 'The body must not have a Content-Encoding.')
 
 /** `application/json`, with no charset other than UTF-8 (RFC 8259, section 8.1). */
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i

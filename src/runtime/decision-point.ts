@@ -9,6 +9,7 @@ import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
 import { builtInRoutes } from '../pipeline/built-in-routes.ts'
 import { openConsole } from '../pipeline/console-site.ts'
+import { openScim } from '../pipeline/scim-site.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { CurrentFiles } from '../coherence/current-files.ts'
 import { History } from '../coherence/history.ts'
@@ -260,6 +261,7 @@ export class DecisionPoint {
     }: Pick<CompiledConfig, 'signIn' | 'identity'> & Pick<SignInOptions, 'revoking'>,
     compiled: () => DecidingTables,
   ): Route[] {
+    const revoking = revocationDeps(config, this.#options.coherence, this.revocations, compiled)
     const endpoints = this.#options.endpoints({
       compiled,
       store: this.store,
@@ -277,6 +279,12 @@ export class DecisionPoint {
       signIn: signIn?.serve ?? null,
       keySet: identity === null ? null : serveKeySet(identity),
       console: openConsole(config.api),
+      scim: openScim(config, {
+        store: this.store,
+        now: Date.now,
+        announce: (committed) => this.#options.coherence.announce(committed),
+        revoking,
+      }),
     })
   }
 }

@@ -41,7 +41,7 @@ export function problemBody(refusal: Refusal, requestId: string): string {
 export function problemContent(refusal: Refusal, requestId: string): { type: string; text: string } {
   const { page } = refusal
   if (page === null) return { type: 'application/problem+json', text: problemBody(refusal, requestId) }
-  return { type: 'text/html; charset=utf-8', text: page.html(requestId) }
+  return { type: page.type, text: page.text(requestId) }
 }
 
 /** The other header fields, flat: name, value, … */

@@ -81,13 +81,13 @@ interface Page {
 }
 
 function withPage(refusal: Refusal, { title, message, rest, headers }: Page): Refusal {
-  const html = (requestId: string) =>
+  const text = (requestId: string) =>
     htmlOf(
       title,
       `<p>${escaped(message)}</p>${rest}` +
         `<p><small>${escaped(errors[refusal.code].title)} (${refusal.status}, ${escaped(requestId)})</small></p>`,
     )
-  return refusal.withPage({ html, headers })
+  return refusal.withPage({ type: 'text/html; charset=utf-8', text, headers })
 }
 
 function htmlOf(title: string, main: string): string {

