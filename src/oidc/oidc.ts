@@ -12,13 +12,14 @@ import { logout } from './session/logout.ts'
 import { refresh } from './session/refresh.ts'
 import { readCompact } from './tokens/compact-jws.ts'
 import { verifyIdToken } from './tokens/id-token.ts'
-import { mapSeats } from './tokens/seat-mapping.ts'
+import { seatsOf } from './tokens/seat-mapping.ts'
 import type { HttpLimits } from './provider/http.ts'
 import { providerOf, signInRedirect } from './sign-in/begin-sign-in.ts'
 import { loginEndpoint } from './sign-in/login-endpoint.ts'
 import { type AnswersOf, validateFields } from './sign-in-endpoints.ts'
 import { PendingWork } from './pending-work.ts'
 import type { OidcLog, OidcPorts, OidcTenant, Reply } from './ports.ts'
+import { memberKey } from '../model/membership.ts'
 import type { VerifiedToken } from '../model/principal.ts'
 import type { PublicRequest } from '../model/route.ts'
 import { Provider } from './provider/provider.ts'
@@ -27,7 +28,7 @@ import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
 import { otherUserPage } from './sign-in/refusal-page.ts'
 import { pageOf } from './sign-in/return-to.ts'
-import { isLeftOut, isOfTenant, otherTenant, readSeatsClaim } from './tokens/id-token-claims.ts'
+import { isLeftOut, isOfTenant, otherTenant, readSeatsClaim, scimClaim } from './tokens/id-token-claims.ts'
 import { logLeftOut } from './tokens/signed-in-user.ts'
 import { ProviderError, providerUnavailable } from './provider/provider-errors.ts'
 
@@ -163,7 +164,11 @@ export class Oidc {
 
   /** Once for each verification, and so not for each request with the token. */
   #warnOfLeftOut(text: string, { principal: { tenant, user } }: VerifiedToken, log: OidcLog): void {
-    const { seatsClaim } = this.#context.providers.get(tenant)?.tenant.oidc ?? { seatsClaim: null }
+    const { oidc, seatsFrom } = this.#context.providers.get(tenant)?.tenant ?? {
+      oidc: null,
+      seatsFrom: 'claim',
+    }
+    const seatsClaim = seatsFrom === 'scim' ? null : (oidc?.seatsClaim ?? null)
     const claims = readCompact(text)?.claims ?? {}
     if (seatsClaim !== null && isLeftOut(claims, seatsClaim)) logLeftOut(withFields(log, { user }), tenant)
   }
@@ -194,7 +199,8 @@ async function validate(context: Context, request: PublicRequest): Promise<Reply
   const provider = providerOf(context, fields)
   if (provider instanceof Refusal) return provider
   return withProviderErrors(context, provider, async () => {
-    const { id, oidc } = provider.tenant
+    const { tenant } = provider
+    const { id, oidc } = tenant
     const checks = {
       source: 'request',
       now: context.now(),
@@ -208,8 +214,10 @@ async function validate(context: Context, request: PublicRequest): Promise<Reply
     const own = about(context, { user: token.sub })
     if (!isOfTenant(oidc, token.claims))
       return logRefusal(own.log, id, otherTenant.of({ tenant: id, user: token.sub }))
-    if (isLeftOut(token.claims, oidc.seatsClaim)) logLeftOut(own.log, id)
-    const seats = await mapSeats(own, id, readSeatsClaim(token.claims, oidc.seatsClaim).names ?? [])
+    if (tenant.seatsFrom !== 'scim' && isLeftOut(token.claims, oidc.seatsClaim)) logLeftOut(own.log, id)
+    const { names } = readSeatsClaim(token.claims, oidc.seatsClaim)
+    const member = memberKey(scimClaim(tenant, token.claims))
+    const seats = await seatsOf(own, tenant, token.sub, { names: names ?? [], member })
     const body: AnswersOf['validate'] = {
       valid: true,
       claims: token.claims,

@@ -2,15 +2,26 @@
 
 import type { OidcConfig, TenantConfig } from '../config/config.ts'
 import type { Refusal } from '../model/errors.ts'
+import type { Groups } from '../model/membership.ts'
 import type { TokenSubject } from '../model/principal.ts'
 import type { PublicResponse } from '../model/route.ts'
-import type { Committed, RevocationStore, SessionStore, Store, Written } from '../../seats-admin/index.ts'
+import type {
+  Committed,
+  RevocationStore,
+  SessionStore,
+  Store,
+  Writer,
+  Written,
+} from '../../seats-admin/index.ts'
 import type { Revocation } from '../../seats-admin/model/revocation.ts'
 import type { SpacesReading } from '../../seats-admin/model/readings.ts'
+import type { ScimRefusal } from '../../seats-admin/model/scim.ts'
 import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 
 /** A tenant with an identity provider. */
-export type OidcTenant = Pick<TenantConfig, 'id' | 'adminSpace' | 'token'> & { readonly oidc: OidcConfig }
+export type OidcTenant = Pick<TenantConfig, 'id' | 'adminSpace' | 'token' | 'scim' | 'seatsFrom'> & {
+  readonly oidc: OidcConfig
+}
 
 /** Records completed sign-ins, so that each completes once. Pending sign-ins are not recorded. */
 export interface Ephemeral {
@@ -29,6 +40,15 @@ export interface Ephemeral {
 export interface SeatDirectory {
   /** The existing Seats of these names. Rejects if the store is unavailable. */
   seatsByName(tenant: string, names: readonly string[]): Promise<readonly SpacesReading[]>
+  /**
+   * The groups of a user by SCIM: `DEACTIVATED` if the user is not active; null: SCIM has no such user. Rejects
+   * if the store is unavailable.
+   *
+   * @param member the id of the membership
+   */
+  groupsOf(tenant: string, member: string): Promise<Groups | null>
+  /** As `ScimStore.recordScimMember`. */
+  recordScimMember(writer: Writer, sub: string, key: string): Promise<Committed | null | ScimRefusal>
   /** Records the user, and the Seats of this sign-in or refresh in place of earlier ones. */
   recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>
 }

@@ -33,6 +33,7 @@ export interface SignInOptions extends SignInPorts {
     Store,
     | 'sessions'
     | 'recordSignIn'
+    | 'recordScimMember'
     | 'usersByEmail'
     | 'isKnownUser'
     | 'revokeForProvider'
@@ -56,6 +57,11 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     seats: {
       seatsByName: (tenant, names) => seatsByName(memory, tenant, names),
       recordSignIn: (tenant, user, seatIds) => store.recordSignIn(tenant, user, seatIds),
+      groupsOf: async (tenant, member) => {
+        if (!lease.live()) await lease.renewed()
+        return memory.groupsOf(tenant, member)
+      },
+      recordScimMember: (writer, sub, key) => store.recordScimMember(writer, sub, key),
     },
     signals: {
       usersByEmail: (...of) => store.usersByEmail(...of),

@@ -37,7 +37,12 @@ export function openOidc(
     {
       ephemeral: new ProcessEphemeral(),
       sessions: store.sessions,
-      seats: { seatsByName: async () => [], recordSignIn: (...given) => store.recordSignIn(...given) },
+      seats: {
+        groupsOf: async () => null,
+        recordScimMember: async () => null,
+        seatsByName: async () => [],
+        recordSignIn: (...given) => store.recordSignIn(...given),
+      },
       signals: {
         usersByEmail: (...given) => store.usersByEmail(...given),
         isKnownUser: (...given) => store.isKnownUser(...given),

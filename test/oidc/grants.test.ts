@@ -9,9 +9,8 @@ function given() {
   const known = new Map<string, SpacesReading>()
   const add = (tenant: string, name: string, spaces: readonly string[]) =>
     known.set(`${tenant} ${name}`, { id: String(known.size), name, spaces })
-  const seats: SeatDirectory = {
+  const seats: Pick<SeatDirectory, 'seatsByName'> = {
     seatsByName: async (tenant, names) => names.flatMap((name) => known.get(`${tenant} ${name}`) ?? []),
-    recordSignIn: async () => {},
   }
   const lines: Record<string, unknown>[] = []
   const write = (fields: Readonly<Record<string, unknown>>) => void lines.push(fields)

@@ -86,6 +86,8 @@ t.test('no other instance claims a renewal that takes as long as it may', async 
     {
       now: clock,
       seats: {
+        groupsOf: async () => null,
+        recordScimMember: async () => null,
         seatsByName: async () => {
           within(CALL)
           return []

@@ -40,6 +40,8 @@ export interface NewSignIn extends SignedIn {
   readonly session: string
   /** The provider's session; null if the ID token names none. */
   readonly providerSid: string | null
+  /** The key of the user in SCIM, if a claim has it; else null. */
+  readonly member: string | null
 }
 
 /** A session without its secrets, not stored yet. */
@@ -88,7 +90,7 @@ async function create(
  */
 export function newSession(tenant: OidcTenant, signedIn: NewSignIn) {
   const { oidc, token } = tenant
-  const { providerSid, session: id } = signedIn
+  const { providerSid, member, session: id } = signedIn
   const since = signedIn.issuedAt * 1000
   const renewable = signedIn.providerGrant.refreshToken !== null
   const lifetime = renewable ? oidc.sessionLifetime : Math.min(oidc.sessionLifetime, token.lifetime)
@@ -108,6 +110,7 @@ export function newSession(tenant: OidcTenant, signedIn: NewSignIn) {
     sealed: sealProviderGrant(signedIn.providerGrant, tenant, id),
     providerSession: providerSid === null ? null : providerSessionDigest(oidc.issuer, providerSid),
     createdAt: since,
+    ...(member === null ? {} : { member }),
   }
 }
 

@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
-import { mapSeats } from '../tokens/seat-mapping.ts'
+import { recordMember } from '../tokens/scim-member.ts'
+import { seatsOf } from '../tokens/seat-mapping.ts'
 import { endForProvider } from './end-session.ts'
 import { type ProviderGrant, openProviderGrant, sealProviderGrant, type SignedIn } from './open-session.ts'
 import { readUser, type SignedInUser } from '../tokens/signed-in-user.ts'
@@ -72,6 +73,10 @@ async function query(
     const checks = { now: context.now(), nonce: grant.nonce, nonceOptional: true, sub: session.user }
     const user = await readUser(provider, tokens, checks, context.log)
     if (user instanceof Refusal) return { refusal: sessionEnded(session), reason: user.detail }
+    // A session from before a claim said who the user is: from now on a deactivation by SCIM finds it.
+    const member = session.member ?? null
+    const refused = member === null ? await recordMember(context, tenant, session.user, user.member) : null
+    if (refused !== null) return { refusal: sessionEnded(session), reason: refused.detail }
     const idToken = user.idToken ?? grant.idToken
     if (!user.namesSeats && !user.areLeftOut && session.hashPerm.length > 0)
       context.log.warn(
@@ -95,7 +100,7 @@ async function mapSeatsAgain(
   await laterSecond(session.voidUntil, context.now)
   // Taken before the Seats are looked up, as at sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
-  const seats = await mapSeats(context, tenant.id, names)
+  const seats = await seatsOf(context, tenant, session.user, { names, member: session.member ?? null })
   // Claims that a refresh omits have not changed.
   const current = { ...identity, email: identity.email ?? session.email, name: identity.name ?? session.name }
   await context.seats.recordSignIn(tenant.id, { ...current, at: context.now(), areGroupsLeftOut }, seats.ids)

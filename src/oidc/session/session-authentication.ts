@@ -9,6 +9,7 @@ import type { BrowserContext } from '../../model/authorization-request.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { CorsPolicy } from '../../model/cors.ts'
 import type { RecordLookup, Trace } from '../../model/decision.ts'
+import { membershipClaims } from '../../model/membership.ts'
 import { foreignSub, isIssuerUser } from '../../model/issuer-user.ts'
 import type { Principal } from '../../model/principal.ts'
 import { sessionRevoked } from '../../model/revoked.ts'
@@ -155,9 +156,11 @@ export class Sessions {
     const cached = this.#principals.get(record)
     if (cached !== undefined) return cached
     const { id, tenant, user, email } = record
-    const leeway = this.#options.tenants.get(tenant)?.token.leeway ?? 0
+    const { token, ...source } = this.#options.tenants.get(tenant) ?? { token: { leeway: 0 } }
+    const { leeway } = token
     const issuedAt = Math.floor(record.issuedAt - leeway / 1000)
-    const claims = { by: 'name' as const, entries: readHashPerm(record.hashPerm) ?? new Map(), issuedAt }
+    const named = { by: 'name' as const, entries: readHashPerm(record.hashPerm) ?? new Map(), issuedAt }
+    const claims = membershipClaims(source, user, record.member) ?? named
     const validUntil = Math.min(record.renewAt, record.expiresAt)
     const subject = { tenant, user, email, owner: user, issuedAt: Infinity }
     const principal = { method: 'session', ...subject, claims, session: id, validUntil } as const

@@ -11,7 +11,8 @@ import { about, withProviderErrors, type Context, logRefusal } from '../context.
 import { callbackParameters } from '../sign-in-endpoints.ts'
 import { blockedUser } from '../session/session-authentication.ts'
 import { endSession, sessionOfCookie } from '../session/end-session.ts'
-import { mapSeats } from '../tokens/seat-mapping.ts'
+import { seatsOf } from '../tokens/seat-mapping.ts'
+import { recordMember } from '../tokens/scim-member.ts'
 import { newSessionId } from '../session/session-credentials.ts'
 import { newSession, type NewSignIn, openBrowserSession, openFamily } from '../session/open-session.ts'
 import { asPage } from './refusal-page.ts'
@@ -119,13 +120,16 @@ async function signIn(
   const now = context.now()
   const user = await readUser(provider, tokens, { now, nonce, sub: null }, context.log)
   if (user instanceof Refusal) return logRefusal(context.log, id, user)
-  if (await context.isBlocked(id, user.identity.sub)) return refuseBlocked(context, id, user.identity.sub)
+  const { sub } = user.identity
+  if (await context.isBlocked(id, sub)) return refuseBlocked(context, id, sub)
+  const unknown = await recordMember(context, provider.tenant, sub, user.member)
+  if (unknown !== null) return logRefusal(context.log, id, unknown)
   // Taken before the Seats are looked up: a name given up after that also loses this sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
-  const { identity, idToken, providerSid } = user
+  const { identity, idToken, member, providerSid } = user
   const session = newSessionId()
   const own = about(context, { user: identity.sub, session })
-  const seats = await mapSeats(own, id, user.names)
+  const seats = await seatsOf(own, provider.tenant, sub, user)
   const { areLeftOut: areGroupsLeftOut } = user
   await context.seats.recordSignIn(id, { ...identity, at: context.now(), areGroupsLeftOut }, seats.ids)
   const { refreshToken } = tokens
@@ -138,6 +142,7 @@ async function signIn(
     issuedAt,
     startedAt,
     providerSid,
+    member,
   }
 }
 

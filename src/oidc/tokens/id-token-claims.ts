@@ -3,6 +3,7 @@
 import type { SignedInIdentity } from '../../../seats-admin/model/user.ts'
 import type { OidcConfig } from '../../config/config.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import type { SeatsSource } from '../../model/membership.ts'
 import { type Claims, invalidToken } from './compact-jws.ts'
 
 export type Identity = Omit<SignedInIdentity, 'at' | 'areGroupsLeftOut'>
@@ -101,6 +102,16 @@ export function claimAt(claims: Claims, path: string): unknown {
     from = to
   }
   return at
+}
+
+/**
+ * The claim that says who the user is in SCIM; undefined: it is absent, or the tenant has none.
+ *
+ * @param more claims of userinfo, for a claim that the token lacks
+ */
+export function scimClaim({ scim = null }: SeatsSource, claims: Claims, more: Claims = {}): unknown {
+  const claim = scim?.user.claim ?? null
+  return claim === null ? undefined : (claimAt(claims, claim) ?? claimAt(more, claim))
 }
 
 /** Whether the claim is the value, or a list that has it. */

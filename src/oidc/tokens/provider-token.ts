@@ -9,7 +9,8 @@
  */
 
 import type { Refusal } from '../../model/errors.ts'
-import type { AuthMethod, Principal, VerifiedToken } from '../../model/principal.ts'
+import { membershipClaims } from '../../model/membership.ts'
+import type { AuthMethod, Principal, SeatClaims, VerifiedToken } from '../../model/principal.ts'
 import {
   audiencesOf,
   checkSignature,
@@ -20,7 +21,7 @@ import {
 } from './compact-jws.ts'
 import { foreignSub } from '../../model/issuer-user.ts'
 import { checkTimes, isIssuedTo, isSubject, isUserId, userOf } from './id-token.ts'
-import { identityOf, isOfTenant, readSeatsClaim } from './id-token-claims.ts'
+import { identityOf, isOfTenant, readSeatsClaim, scimClaim } from './id-token-claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
 /** ms after which the signature is verified again: the provider may withdraw its key. */
@@ -102,7 +103,9 @@ function toVerified(claims: Claims, { tenant }: Provider, now: number): Verified
   const { sub } = claims
   if (!isSubject(sub)) return isUserId(sub) ? foreignSub : noSub
   const { names } = readSeatsClaim(claims, tenant.oidc.seatsClaim)
-  const caller = { tenant: tenant.id, user: sub, email: identityOf(sub, claims).email, names: names ?? [] }
+  const membership = membershipClaims(tenant, sub, scimClaim(tenant, claims))
+  const { email } = identityOf(sub, claims)
+  const caller = { tenant: tenant.id, user: sub, email, names: names ?? [], membership }
   return verifiedToken(claims, caller, { method: 'bearer', now, cacheFor: REVERIFY })
 }
 
@@ -110,6 +113,8 @@ function toVerified(claims: Claims, { tenant }: Provider, now: number): Verified
 interface TokenCaller extends Pick<Principal, 'tenant' | 'user' | 'email'> {
   /** Seat names of the claim; each request looks up their Seats and spaces. */
   readonly names: readonly string[]
+  /** What gives the caller Seats instead of the names; null or left out: nothing. */
+  readonly membership?: SeatClaims | null
 }
 
 /**
@@ -119,7 +124,7 @@ interface TokenCaller extends Pick<Principal, 'tenant' | 'user' | 'email'> {
  */
 export function verifiedToken(
   claims: Claims,
-  { tenant, user, email, names }: TokenCaller,
+  { tenant, user, email, names, membership = null }: TokenCaller,
   { method, now, cacheFor }: { readonly method: AuthMethod; readonly now: number; readonly cacheFor: number },
 ): VerifiedToken {
   const { exp, iat, nbf = 0 } = claims as { exp: number; iat: number; nbf?: number }
@@ -128,7 +133,7 @@ export function verifiedToken(
     tenant,
     user,
     email,
-    claims: { by: 'any-space', names, issuedAt: Math.floor(iat) - LEEWAY } as const,
+    claims: membership ?? ({ by: 'any-space', names, issuedAt: Math.floor(iat) - LEEWAY } as const),
     owner: user,
     issuedAt: Math.floor(iat),
     session: null,

@@ -16,8 +16,10 @@ import {
   lacksTenant,
   otherTenant,
   readSeatsClaim,
+  scimClaim,
 } from './id-token-claims.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
+import { memberKey } from '../../model/membership.ts'
 import { foreignSub } from '../../model/issuer-user.ts'
 import { withFields } from '../context.ts'
 import type { OidcLog } from '../ports.ts'
@@ -38,6 +40,8 @@ export interface SignedInUser {
   readonly namesSeats: boolean
   /** The provider left out the claim for the number of its values. */
   readonly areLeftOut: boolean
+  /** The key of the user in SCIM, if a claim has it; null: the provider sent none. */
+  readonly member: string | null
   /** The provider's session, the claim `sid` of the ID token; null if it names none. */
   readonly providerSid: string | null
   /**
@@ -50,6 +54,7 @@ export interface SignedInUser {
 type UserChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' | 'sub'>
 
 const NO_CLAIMS: Claims = Object.freeze({})
+const NO_NAMES = { names: [], malformed: false } as const
 /** Codes of openid-client: `sub` of userinfo differs, or is missing. */
 const OTHER_SUB = 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED'
 const NO_SUB = 'OAUTH_INVALID_RESPONSE'
@@ -73,8 +78,11 @@ export async function readUser(
   const { tenant } = provider
   const path = tenant.oidc.seatsClaim
   const { sub, claims } = token
-  const first = readSeatsClaim(claims, path)
-  const decides = tokens.idToken === null || first.names === null || lacksTenant(claims, tenant.oidc)
+  // The groups of SCIM take the place of the claim.
+  const first = tenant.seatsFrom === 'scim' ? NO_NAMES : readSeatsClaim(claims, path)
+  const lacksKey = tenant.scim?.user.mode === 'claim' && memberKey(scimClaim(tenant, claims)) === null
+  const decides =
+    tokens.idToken === null || first.names === null || lacksKey || lacksTenant(claims, tenant.oidc)
   const informs = claims.email === undefined && tenant.oidc.scopes.includes('email')
   const answer =
     decides || informs ? await userinfo(provider, tokens.accessToken, { sub, decides }) : NO_CLAIMS
@@ -93,7 +101,8 @@ export async function readUser(
   if (!isOfTenant(tenant.oidc, claims, more)) return otherTenant.of({ tenant: tenant.id, user: sub })
   const seats = first.names === null ? readSeatsClaim(more, path) : first
   const names = seats.names ?? []
-  const areLeftOut = names.length === 0 && [claims, more].some((each) => isLeftOut(each, path))
+  const areLeftOut =
+    tenant.seatsFrom !== 'scim' && names.length === 0 && [claims, more].some((each) => isLeftOut(each, path))
   if (areLeftOut) logLeftOut(own, tenant.id)
   if (seats.malformed)
     own.warn(
@@ -105,6 +114,7 @@ export async function readUser(
     names,
     namesSeats: seats.names !== null,
     areLeftOut,
+    member: memberKey(scimClaim(tenant, claims, more)),
     providerSid: isOpaqueId(claims.sid) ? claims.sid : null,
     idToken: token.text,
   }

@@ -22,7 +22,7 @@ export async function mintFor(
   { mint, log }: Context,
   tenant: OidcTenant,
   { identity, seats, issuedAt }: Pick<SignedIn, 'identity' | 'seats' | 'issuedAt'>,
-  session: Pick<SessionRecord, 'id' | 'expiresAt'>,
+  session: Pick<SessionRecord, 'id' | 'expiresAt' | 'member'>,
 ) {
   const profile = {
     ...(identity.email === null ? {} : { email: identity.email }),
@@ -32,7 +32,9 @@ export async function mintFor(
   // Issued as of the time before the Seats were looked up; see `signIn` in `callback.ts`.
   const now = issuedAt * 1000
   const lifetime = Math.max(0, Math.min(tenant.token.lifetime, session.expiresAt - now))
-  const subject = { sub, ...profile, sid: session.id, hashPerm: seats.hashPerm, isSso: true }
+  const { id: sid, member } = session
+  const scim = member === undefined ? {} : { scimKey: member }
+  const subject = { sub, ...profile, sid, ...scim, hashPerm: seats.hashPerm, isSso: true }
   let token: string
   try {
     token = await mint(tenant.id, subject, now, lifetime)
