@@ -75,7 +75,10 @@ export function blockWriter({ dialect, write }: Database) {
         const block = storedBlock(row)
         transaction.record(blockEvent('block.delete', block, null))
         const changes = [blockChange(tenant, user)]
-        return { ...(await transaction.commit([REMOVE_BLOCK], changes, { tenant, id: block.id })), value: block }
+        return {
+          ...(await transaction.commit([REMOVE_BLOCK], changes, { tenant, id: block.id })),
+          value: block,
+        }
       })
     },
 

@@ -34,16 +34,18 @@ type MembershipClaims = Extract<SeatClaims, { by: 'membership' }>
  *
  * @param sub that of the user
  * @param recorded the key that a sign-in has recorded, or the claim has; used in mode `claim` alone
+ * @param issuedAt that of the claims of the credential; left out: there is no credential
  */
 export function membershipClaims(
   { seatsFrom = 'claim', scim = null }: SeatsSource,
   sub: string,
   recorded: unknown,
+  issuedAt = Number.NEGATIVE_INFINITY,
 ): MembershipClaims | null {
   if (seatsFrom === 'claim') return null
   const mode = scim?.user.mode ?? 'claim'
   const key = memberKey(mode === 'claim' ? recorded : sub)
-  return Object.freeze({ by: 'membership', member: key === null ? null : memberId(mode, key) })
+  return Object.freeze({ by: 'membership', member: key === null ? null : memberId(mode, key), issuedAt })
 }
 
 /** The id of a membership: the attribute of the SCIM user, a colon and the key. */

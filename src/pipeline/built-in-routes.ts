@@ -70,7 +70,9 @@ function consoleRoutes(place: BuiltInPlace, handler: PublicHandler): Route[] {
 /** None without SCIM: its paths are then like any other. It answers every path and method below its address itself. */
 function scimRoutes(place: BuiltInPlace, handler: PublicHandler | null): Route[] {
   if (!place.scim) return []
-  return SCIM_PATHS.map((path) => publicRoute({ method: 'ANY', path }, place, handler, MAX_SCIM_BODY))
+  return SCIM_PATHS.map((path) =>
+    publicRoute({ method: 'ANY', path, maxBody: MAX_SCIM_BODY }, place, handler),
+  )
 }
 
 function publicRoute(
@@ -81,7 +83,6 @@ function publicRoute(
   }: Pick<Operation, 'method' | 'path'> & { readonly maxBody?: number },
   { authPrefix }: BuiltInPlace,
   handler: PublicHandler | null,
-  maxBody = MAX_SIGN_IN_BODY,
 ): Route {
   return ownRoute(method, authPrefix + path, 'public', { kind: 'public', handler }, maxBody)
 }

@@ -261,7 +261,6 @@ export class DecisionPoint {
     }: Pick<CompiledConfig, 'signIn' | 'identity'> & Pick<SignInOptions, 'revoking'>,
     compiled: () => DecidingTables,
   ): Route[] {
-    const revoking = revocationDeps(config, this.#options.coherence, this.revocations, compiled)
     const endpoints = this.#options.endpoints({
       compiled,
       store: this.store,

@@ -49,7 +49,7 @@ t.test('a user whom SCIM does not know, or whose credential does not say who it 
   const store = setUp()
   t.equal(await codeOf(store), 'no_seat_in_space')
   store.asked.length = 0
-  const unknown = { ...member(), claims: { by: 'membership', member: null } } as const
+  const unknown = { ...member(), claims: { by: 'membership', member: null, issuedAt: 0 } } as const
   t.equal(await codeOf(store, unknown), 'no_seat_in_space')
   t.same(store.asked, [])
   store.provision(['A'])
@@ -82,7 +82,7 @@ t.test('a change concerns a user by both keys, and a whole tenant', async (t) =>
     t.equal(await codeOf(store), 'permission_denied', key)
   }
   const store = setUp()
-  const byName = { ...member(), claims: { by: 'membership', member: 'userName:alice' } } as const
+  const byName = { ...member(), claims: { by: 'membership', member: 'userName:alice', issuedAt: 0 } } as const
   store.write(() => store.groups.set('userName:alice', ['A']), ['membership', '[null,"alice"]'])
   t.equal(await codeOf(store, byName), 'allow')
   store.write(() => store.groups.set('userName:alice', []), ['membership', '[null,"alice"]'])

@@ -218,7 +218,7 @@ export class SlowStore {
 
 /** The same user, whose groups by SCIM name the Seats. */
 export function member(): Principal {
-  return { ...alice([]), claims: { by: 'membership', member: 'externalId:alice' } }
+  return { ...alice([]), claims: { by: 'membership', member: 'externalId:alice', issuedAt: 0 } }
 }
 
 export const LEASED = { live: () => true, renewed: async () => {} }

@@ -63,7 +63,7 @@ export function readClaims(
   const issuedAt = Math.floor(iat)
   const issuedBy = Math.floor(iat - leeway / 1000)
   const named = Object.freeze({ by: 'name' as const, entries, issuedAt: issuedBy })
-  const claims = membershipClaims(source, sub, payload.scim_key) ?? named
+  const claims = membershipClaims(source, sub, payload.scim_key, issuedBy) ?? named
   return {
     principal: Object.freeze({
       method: 'bearer',

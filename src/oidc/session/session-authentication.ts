@@ -160,7 +160,7 @@ export class Sessions {
     const { leeway } = token
     const issuedAt = Math.floor(record.issuedAt - leeway / 1000)
     const named = { by: 'name' as const, entries: readHashPerm(record.hashPerm) ?? new Map(), issuedAt }
-    const claims = membershipClaims(source, user, record.member) ?? named
+    const claims = membershipClaims(source, user, record.member, issuedAt) ?? named
     const validUntil = Math.min(record.renewAt, record.expiresAt)
     const subject = { tenant, user, email, owner: user, issuedAt: Infinity }
     const principal = { method: 'session', ...subject, claims, session: id, validUntil } as const
