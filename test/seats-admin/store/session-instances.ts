@@ -186,7 +186,8 @@ export function sessionInstances(test: ReturnType<typeof sessionTest>): void {
   test('the request path reads neither handles nor tokens', async (t, one, other) => {
     const session = await one.created(family())
     const { value } = await other.sessions.readSession('acme', session.id)
-    const record = 'cookieHash email endedAt expiresAt hashPerm id issuedAt renewAt revoked tenant user'
+    const record =
+      'cookieHash email endedAt expiresAt hashPerm id issuedAt renewAt revoked tenant user voidUntil'
     t.strictSame(Object.keys(value ?? {}).toSorted(), record.split(' '))
   })
 
