@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
+import type { OidcConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { bootstrap } from '../fleet/fleet.ts'
 import { FleetGateway } from '../fleet/gateway.ts'
@@ -23,6 +24,8 @@ interface ProcessOptions {
   readonly store: string
   readonly redis: string | null
   readonly workers?: number
+  /** Of acme's provider, where they differ from the default. */
+  readonly acme?: Partial<OidcConfig>
 }
 
 const ROUTES = [
@@ -121,7 +124,7 @@ class SignInProcesses extends SignInTenants {
 
 /** They have the Seat `Viewer`. */
 export async function startProcesses(t: Test, options: ProcessOptions): Promise<SignInProcesses> {
-  const { names, store, redis, workers = 1 } = options
+  const { names, store, redis, workers = 1, acme = {} } = options
   const searched = searchAtEnd(t)
   const { url: target } = await startService(t, 'main', succeed)
   const secret = () => randomBytes(32).toString('hex')
@@ -134,7 +137,7 @@ export async function startProcesses(t: Test, options: ProcessOptions): Promise<
   const origin = originOf(first)
   const uri = `${origin}/auth/oidc/backchannel-logout/acme`
   const providers = await startProviders(t, origin, { backchannelLogout: { uri, session: true } })
-  for (const { file } of gateways) configureTenant(file, 'acme', providers.acme.config())
+  for (const { file } of gateways) configureTenant(file, 'acme', providers.acme.config(acme))
   const key = await bootstrap(await loadConfig(first.file, env))
   const processes = new SignInProcesses(gateways, key, origin, providers)
   eavesdrop(processes.acme, processes.secrets)
