@@ -186,7 +186,8 @@ class ScimUserWrite {
     const isSame = isSameInput(before, after)
     if (isSame && (after.active || (await this.#isClosed(after))))
       return { ...this.#transaction.unchanged, value: before, revocations: [] }
-    const taken = await this.#refuseTaken(after)
+    const hasOtherNames = after.userName !== before.userName || after.externalId !== before.externalId
+    const taken = hasOtherNames ? await this.#refuseTaken(after) : null
     if (taken !== null) return taken
     // The same `active: false` once more is a revocation and no change of the user.
     if (isSame) return this.#complete(before, before, before, true)

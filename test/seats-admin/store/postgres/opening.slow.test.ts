@@ -18,6 +18,7 @@ import { startPostgres } from '../../../support/servers/postgres.ts'
 import { ADMIN, done, writer } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 import { rowsOf, storeBefore, upgraded } from '../revocation-upgrade.ts'
+import { refusedBesideOlder, rowsBeforeScim, upgradedToScim } from '../scim-upgrade.ts'
 import { allUsers } from '../user-conformance.ts'
 
 const server = await startPostgres(t, { fsync: false })
@@ -194,6 +195,27 @@ t.test('a store from before the origins of blocks, with an instance of that vers
   await store.registry?.leave('old')
   done(await block('eve', 'events'))
   t.equal((await blocks()).length, 3)
+})
+
+t.test('a store from before SCIM, with an instance of that version', async (t) => {
+  const url = await emptyDatabase(server)
+  const step = MIGRATIONS.findIndex((each) => each.includes('CREATE TABLE scim_users'))
+  const older = await connect(t, url)
+  await migrate(older, MIGRATIONS.slice(0, step))
+  const bytes = (hex: string) => `'\\x${hex}'`
+  await older.run(rowsBeforeScim('A', bytes))
+  const store = await open(t, { url })
+  await upgradedToScim(t, store, async () => void (await older.run(rowsBeforeScim('B', bytes))))
+})
+
+t.test('beside an instance of the version before SCIM', async (t) => {
+  const url = await emptyDatabase(server)
+  const store = await open(t, { url })
+  await store.registry?.register('new', 'new')
+  const older = await connect(t, url)
+  await older.run(`INSERT INTO instances (id, name, beat, applied, config, understands, seen_at)
+    VALUES ('old', 'gw-old', 1, 0, 'c', '["seat","block","revocation","block-origin"]', now())`)
+  await refusedBesideOlder(t, store, async () => void (await store.registry?.leave('old')))
 })
 
 /** A change of a Seat as versions before the audit wrote it. Each sets the Seat's permissions to its number. */

@@ -5,6 +5,8 @@ import { startPostgres } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
 import { ADMIN, BEGINNING, done, signedIn, writer } from '../conformance.ts'
 import { inputOf } from '../revocation-conformance.ts'
+import type { Store } from '../../../../seats-admin/index.ts'
+import { edited, made, scim, scimGroup, scimUser } from '../scim-records.ts'
 import { browserSession } from '../session-records.ts'
 import { emptyDatabase, open } from './support.ts'
 
@@ -15,6 +17,14 @@ const server = await startPostgres(t, { settings, fsync: false })
 const SHOWN = { config: 'c', url: null }
 
 let marks = 0
+
+/** Adds a member who is none, or removes the member. */
+async function toggled(store: Store, group: string, user: string) {
+  const isMember = toggles++ % 2 === 1
+  return made(await store.updateScimGroup(scim(), group, [isMember ? { remove: [user] } : { add: [user] }]))
+}
+
+let toggles = 0
 
 /** All that the server has logged by now. A line may be read later than the answer to its statement. */
 async function logged(): Promise<string> {
@@ -37,6 +47,8 @@ t.test('the number of statements of each call', async (t) => {
   let beat = 0
   // Registering opens the feed's connection in the background; its statements would be counted as another call's.
   await store.registry?.follow('a', ++beat, BEGINNING, 0, SHOWN)
+  const person = await scimUser(store, 'ann')
+  const group = await scimGroup(store, 'A')
   const calls: Record<string, [statements: number, call: () => Promise<unknown> | undefined]> = {
     spacesByName: [1, () => store.spacesByName('acme', 'A')],
     seatByName: [1, () => store.seatByName('acme', 'A')],
@@ -59,6 +71,13 @@ t.test('the number of statements of each call', async (t) => {
     'revoke of a user': [6, () => store.revoke(as, inputOf({ user: 'ann' }))],
     'revoke of a user, with a block': [9, () => store.revoke(as, inputOf({ user: 'ann' }, { what: 'all' }))],
     countRevocation: [7, () => store.countRevocation(as, inputOf({ user: 'ann' }))],
+    membership: [1, () => store.membership('acme', 'externalId', 'x-ann')],
+    listScimUsers: [2, () => store.listScimUsers('acme', { filter: {}, startIndex: 1, count: 10 })],
+    listScimMembers: [1, () => store.listScimMembers('acme', group.id, { limit: 10, after: null })],
+    'a SCIM user without a change': [4, async () => edited(store, person, {})],
+    'another title': [6, async () => edited(store, person, { resource: { at: ++beat } })],
+    'a member who comes and goes': [7, () => toggled(store, group.id, person.id)],
+    'a SCIM member like at the last sign-in': [1, () => store.recordScimMember(scim(), 'ann', 'oid')],
     'a sign-in like the last one': [1, () => store.recordSignIn('acme', signedIn('ann'), [])],
   }
   for (const [name, [, call]] of Object.entries(calls)) {

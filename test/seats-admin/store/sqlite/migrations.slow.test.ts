@@ -11,6 +11,7 @@ import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/
 import { ADMIN, BEGINNING } from '../conformance.ts'
 import { grantOf } from '../grant-conformance.ts'
 import { storeBefore, upgraded } from '../revocation-upgrade.ts'
+import { rowsBeforeScim, upgradedToScim } from '../scim-upgrade.ts'
 import { allUsers } from '../user-conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
@@ -142,6 +143,17 @@ t.test('a store from before revocations', async (t) => {
   database.exec(`PRAGMA journal_mode = WAL; ${storeBefore((hex) => `x'${hex}'`)}`)
   database.close()
   await upgraded(t, await open(t, { path }), null)
+})
+
+t.test('a store from before SCIM', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const database = new DatabaseSync(path)
+  mark(database)
+  const step = MIGRATIONS.findIndex((each) => each.includes('CREATE TABLE scim_users'))
+  migrate(database, MIGRATIONS.slice(0, step))
+  database.exec(`PRAGMA journal_mode = WAL; ${rowsBeforeScim('A', (hex) => `x'${hex}'`)}`)
+  database.close()
+  await upgradedToScim(t, await open(t, { path }), null)
 })
 
 t.test('a failed migration leaves the store unchanged', async (t) => {
