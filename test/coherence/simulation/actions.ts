@@ -3,7 +3,7 @@
 import type { Decider } from './decider.ts'
 import type { Process } from './process.ts'
 import type { Action } from './schedule.ts'
-import { type StoredRecord, RECORDS, SEATS } from './records.ts'
+import { GRANT, HOLDINGS, type StoredRecord, RECORDS, SEATS } from './records.ts'
 import type { World } from './world.ts'
 
 export function perform(world: World, action: Action): void {
@@ -13,6 +13,11 @@ export function perform(world: World, action: Action): void {
       return write(world, action)
     case 'apply':
       return apply(world, action)
+    case 'provision':
+      return provision(world, action)
+    case 'set the store clock':
+      world.database.clockStep += action.by
+      return
     case 'revoke':
       return open(world, action.target, (decider) => decider.revoke(action))
     case 'sign in':
@@ -51,6 +56,20 @@ type Of<K extends Action['kind']> = Extract<Action, { readonly kind: K }>
 function write(world: World, { target, record: number, deletes, further }: Of<'write'>): void {
   const records = [record(number)]
   open(world, target, (decider) => decider.write({ records, deletes: deletes ? records : [], further }))
+}
+
+function provision(
+  world: World,
+  { target, record: number, begins, lasts, ...action }: Of<'provision'>,
+): void {
+  const written = picked(HOLDINGS, number)
+  if (written === undefined) return
+  const { timeline } = world.context
+  const from = timeline.now + begins
+  const term = { from: begins === 0 ? 0 : from, until: from + lasts }
+  const write = { records: [written], deletes: action.deletes ? [written] : [], term, isWide: action.isWide }
+  open(world, target, (decider) => decider.write(write))
+  if (written === GRANT) world.grantEnds(term.until * 1.13 + 20)
 }
 
 function apply(world: World, { target, deletes: bits, swaps }: Of<'apply'>): void {

@@ -26,7 +26,7 @@ import { delay, NO_FAULTS } from './context.ts'
 import type { Parts } from './parts.ts'
 import type { Process } from './process.ts'
 import type { TokenText } from './questions.ts'
-import { BLOCK, ISSUER, SPACE, TENANT } from './records.ts'
+import { BLOCK, ISSUER, MEMBER, SPACE, TENANT } from './records.ts'
 import type { StoreClient } from './store-client.ts'
 
 type Caller = Principal | Refusal
@@ -125,7 +125,8 @@ function keyPrincipal({ id, owner }: StoredApiKey, email: string, claims: SeatCl
 const EXP = 1e6
 
 /** The caller of a token, whose signature and times are not checked. */
-export function readToken({ by, iat, sid, names }: TokenText): Principal | Refusal {
+export function readToken({ by, iat, sid, names, isMember }: TokenText): Principal | Refusal {
+  if (isMember) return memberPrincipal()
   const claims = { exp: EXP, iat, sub: BLOCK.id, sid }
   if (by === 'gateway') {
     const read = readClaims({ ...claims, hash_perm: names.map((name) => `${SPACE}:${name}`) }, TENANT, 0)
@@ -135,6 +136,13 @@ export function readToken({ by, iat, sid, names }: TokenText): Principal | Refus
   const user = by === 'issuer' ? issuerUser(ISSUER, BLOCK.id) : BLOCK.id
   const caller = { tenant: TENANT, user, email: null, names }
   return verifiedToken(claims, caller, { method, now: 0, cacheFor: Infinity }).principal
+}
+
+/** The caller of a token of the member. */
+function memberPrincipal(): Principal | Refusal {
+  const source = { seatsFrom: 'scim', scim: { user: { mode: 'externalId', claim: null } } } as const
+  const read = readClaims({ exp: EXP, iat: EXP - 1, sub: MEMBER }, TENANT, 0, source)
+  return read instanceof Refusal ? read : read.principal
 }
 
 function contextOf({ store, parts, process, announce }: AuthenticationOptions): SignIn {

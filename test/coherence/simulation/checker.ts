@@ -10,8 +10,8 @@
 import type { Decision } from '../../../src/model/decision.ts'
 import type { Database } from './database.ts'
 import type { Context } from './context.ts'
-import { isAllowedAt, isGenuineAt, type Question, recordsOf, type Seen, seenBy } from './questions.ts'
-import { ALL_RECORDS, isVoid, NEW_SESSIONS, type StoredRecord, type Token, type Version } from './records.ts'
+import { isAllowedAt, isGenuineAt, Moment, type Question, recordsOf, type Seen, seenBy } from './questions.ts'
+import { ALL_RECORDS, GRANT, isVoid, NEW_SESSIONS, type StoredRecord, type Version } from './records.ts'
 
 export interface Violation {
   readonly kind: 'stale' | 'torn' | 'open' | 'uncut' | 'ended' | 'late' | 'no lease'
@@ -50,8 +50,9 @@ export class Checker {
     for (const record of ALL_RECORDS) this.answered([record], this.#database.versionAt(record, seq).seq)
   }
 
-  check(process: string, floor: Floor, question: Question, decision: Decision): void {
-    const seen = seenBy(question, decision)
+  check(process: string, floor: Floor, question: Question, decision: Decision, moment: Moment): void {
+    const seen = seenBy(question, decision, moment)
+    const [, granted] = seen.find(([record]) => record === GRANT) ?? []
     const what = `${process} decided on ${seen.map(textOf).join(', ')}`
     this.#trace?.(`${what}: ${decision.code}`)
     for (const each of seen) {
@@ -64,7 +65,8 @@ export class Checker {
     const isOfOne = this.#statesSince(least, seen).some(
       (seq) =>
         seen.every(([record, ...state]) => isSeen(this.#database.versionAt(record, seq), ...state)) &&
-        isAllowedAt(this.#database, question, permission ?? '', seq) === (code === 'allow'),
+        isAllowedAt(this.#database, question, permission ?? '', seq, ({ tag }) => tag === granted) ===
+          (code === 'allow'),
     )
     if (!isOfOne) this.report('torn', `${what}: ${code}: no single state since ${least} has that`)
   }
@@ -73,12 +75,15 @@ export class Checker {
    * A stream is still open two seconds after writes were acknowledged, or after a reload.
    *
    * @param floor from then
+   * @param moment since then
    */
-  checkOpen(process: string, floor: Floor, question: Question, permission: string): void {
+  checkOpen(process: string, floor: Floor, question: Question, permission: string, moment: Moment): void {
     const least = Math.max(0, ...recordsOf(question).map((record) => floor.get(record) ?? 0))
     const states = recordsOf(question).flatMap((record) => this.#database.versionsOf(record))
     const isAllowed = [least, ...states.map(({ seq }) => seq)].some(
-      (seq) => seq >= least && isAllowedAt(this.#database, question, permission, seq),
+      (seq) =>
+        seq >= least &&
+        isAllowedAt(this.#database, question, permission, seq, ({ term }) => moment.mayCount(term)),
     )
     const names = question.seats.map(({ id }) => id).join(' and ')
     if (!isAllowed)
@@ -142,14 +147,20 @@ function leastOf(floor: Floor): number {
   return Math.max(0, ...writes.map(([, seq]) => seq))
 }
 
-function isSeen({ exists, tag, revives, cutoffs }: Version, state: number | boolean, token?: Token): boolean {
-  const counts = token === undefined ? exists && !revives : isVoid(token, cutoffs)
+function isSeen(version: Version, state: number | boolean, detail?: Seen[2]): boolean {
+  const { exists, tag, revives, cutoffs, term } = version
+  if (detail instanceof Moment) {
+    if (state === false) return !exists || !detail.mustCount(term)
+    return exists && tag === state && detail.mayCount(term)
+  }
+  const counts = detail === undefined ? exists && !revives : isVoid(detail, cutoffs)
   return typeof state === 'boolean' ? state === counts : counts && tag === state
 }
 
 /** For the trace. */
-function textOf([{ id }, state, token]: Seen): string {
-  if (token !== undefined) return `a token of ${token.by} at ${token.iat} ${state ? 'void' : 'valid'}`
+function textOf([{ id, kind }, state, detail]: Seen): string {
+  if (detail instanceof Moment) return `${kind} ${state === false ? 'not in force' : state}`
+  if (detail !== undefined) return `a token of ${detail.by} at ${detail.iat} ${state ? 'void' : 'valid'}`
   if (typeof state === 'number') return `${id} ${state}`
   return `${id} ${state ? 'present' : 'absent'}`
 }

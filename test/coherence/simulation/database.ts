@@ -20,9 +20,11 @@ import {
   BLOCK,
   CUTOFFS,
   ISSUER,
+  MEMBER,
   NAMES,
   NEW_SESSIONS,
   NO_CUTOFFS,
+  NO_TERM,
   OWNED_KEY,
   SEATS,
   SESSION,
@@ -31,6 +33,7 @@ import {
   tagOf,
   type Cutoffs,
   type StoredRecord,
+  type Term,
   type Version,
 } from './records.ts'
 import type { Schedule } from './schedule.ts'
@@ -61,6 +64,10 @@ export interface Write {
   readonly swaps?: boolean
   /** Number of changes by others in the same commit. */
   readonly further?: number
+  /** Of a grant. */
+  readonly term?: Term
+  /** Whether its changes name the tenant alone, as that of a group's name does. */
+  readonly isWide?: boolean
 }
 
 export interface Revocation {
@@ -73,7 +80,7 @@ export interface Revocation {
 
 const MISSING: Version = {
   ...{ seq: 0, tag: 0, exists: false, other: null, renewAt: 0 },
-  ...{ revives: false, revoked: false, cutoffs: NO_CUTOFFS },
+  ...{ revives: false, revoked: false, cutoffs: NO_CUTOFFS, term: NO_TERM },
 }
 
 export class Database {
@@ -83,6 +90,8 @@ export class Database {
    * not come back: here it does, but not meanwhile.
    */
   announcedEnds = 0
+  /** Milliseconds that the clock of the store is ahead of the true time. */
+  clockStep = 0
   /** Number of rows removed from the list. */
   removed = 0
   /** Whether the blocks of the tenant are too many to be read as a whole. */
@@ -104,15 +113,20 @@ export class Database {
     this.#kept = kept
   }
 
+  /** The time of the store, in ms. Its clock may be wrong, but runs as time does. */
+  get now(): number {
+    return this.#context.timeline.now + this.clockStep
+  }
+
   get head(): Position {
     return this.#head
   }
 
-  commit({ records, deletes, swaps = false, further = 0 }: Write): Committed {
+  commit({ records, deletes, swaps = false, further = 0, term = NO_TERM, isWide = false }: Write): Committed {
     if (swaps) this.#swapNames()
     const committed = this.#number([
       ...othersOf(further),
-      ...records.flatMap((record) => this.#changesOf(record)),
+      ...records.flatMap((record) => this.#changesOf(record, isWide)),
     ])
     const { seq } = committed
     for (const record of records) {
@@ -120,7 +134,7 @@ export class Database {
       const ends = deletes.includes(record) || (record === SESSION && this.announcedEnds > 0)
       const exists = record.kind === 'block' ? !this.current(record).exists : !ends
       const name = this.#names.get(record) ?? null
-      const version = { ...MISSING, seq, tag: seq, exists, other: name }
+      const version = { ...MISSING, seq, tag: seq, exists, other: name, term }
       const { timeline, random } = this.#context
       this.#add(record, { ...version, renewAt: timeline.now + random.between(200, 2500) })
       if (name !== null) this.#add(name, { ...version, other: record })
@@ -253,10 +267,10 @@ export class Database {
     return { seq, mark, changes }
   }
 
-  #changesOf(record: StoredRecord): Committed['changes'] {
-    const { kind, id } = record
+  #changesOf(record: StoredRecord, isWide = false): Committed['changes'] {
+    const { kind } = record
     if (kind === 'cutoff') return []
-    const own = { tenant: TENANT, kind, key: kind === 'block' ? JSON.stringify(id) : id }
+    const own = { tenant: TENANT, kind, key: isWide ? 'null' : keyOf(record) }
     const name = this.#names.get(record)
     return name === undefined ? [own] : [own, { tenant: TENANT, kind: 'seat-name', key: name.id }]
   }
@@ -265,6 +279,11 @@ export class Database {
     if (seq === 0) return mark === 0
     return seq > this.#head.seq - this.#kept && this.#changes[seq - 1]?.mark === mark
   }
+}
+
+function keyOf({ kind, id }: StoredRecord): string {
+  if (kind === 'membership') return JSON.stringify([MEMBER, 'user name'])
+  return kind === 'block' || kind === 'grant' ? JSON.stringify(id) : id
 }
 
 const SUBJECTS: Readonly<Record<keyof Cutoffs, RevocationSubject>> = {

@@ -20,7 +20,7 @@ import { Authentication } from './authentication.ts'
 import type { Floor } from './checker.ts'
 import type { Revocation, Write } from './database.ts'
 import type { Process } from './process.ts'
-import { type Question, seenBy, TABLES } from './questions.ts'
+import { Moment, type Question, seenBy, TABLES } from './questions.ts'
 import { PERMISSIONS } from './records.ts'
 import { RedisClient } from './redis.ts'
 import { StoreClient } from './store-client.ts'
@@ -103,10 +103,11 @@ export class Decider {
   /** Decides by the active configuration, and checks the decision. */
   evaluate(question: Question): Evaluation | Promise<Evaluation> {
     const { floor } = this.#world.checker
+    const begun = this.#world.context.timeline.now
     const evaluation = this.#engine.evaluate(question.request)
     if (evaluation instanceof Promise)
-      return evaluation.then((found) => this.#checked(floor, question, found))
-    return this.#checked(floor, question, evaluation)
+      return evaluation.then((found) => this.#checked(floor, begun, question, found))
+    return this.#checked(floor, begun, question, evaluation)
   }
 
   /** Another table is activated; decisions in flight end by the one before. */
@@ -178,13 +179,20 @@ export class Decider {
     return parts.engine({ table, authenticator, seats, restrictions, lease: this.lease, ...limits })
   }
 
-  #checked(floor: Floor, question: Question, evaluation: Evaluation): Evaluation {
+  /** What has been since then, by the clocks of this process. @param begun true time */
+  momentSince(begun: number): Moment {
+    const { database, context } = this.#world
+    const isStoreRight = database.clockStep === 0
+    return new Moment(begun, context.timeline.now, isStoreRight, this.process.machine.wallStep === 0)
+  }
+
+  #checked(floor: Floor, begun: number, question: Question, evaluation: Evaluation): Evaluation {
     const { decision, refusal } = evaluation
     // A 5xx is no decision.
     if ((refusal?.status ?? 0) >= 500) return evaluation
     this.#world.figures[decision.source ?? 'memory']++
     this.#world.context.model?.decide(this.process, question, seenBy(question, decision))
-    this.#world.checker.check(this.process.name, floor, question, decision)
+    this.#world.checker.check(this.process.name, floor, question, decision, this.momentSince(begun))
     return evaluation
   }
 

@@ -10,23 +10,31 @@ import {
   BLOCK,
   cookieOf,
   CUTOFFS,
+  GRANT,
+  GROUPS,
+  groupsOf,
+  HOLDINGS,
+  isGroup,
   isVoid,
   KEY,
   NAMES,
   OWNED_KEY,
   PERMISSIONS,
   permissionsOf,
+  recordBy,
   SEATS,
   SESSION,
   SPACE,
   tagOf,
   type StoredRecord,
+  type Term,
   type Token,
+  type Version,
 } from './records.ts'
 
-/** A token and a cookie name Seats; an API key refers to Seats by their ids. */
+/** A token and a cookie name Seats; an API key refers to Seats by their ids; groups and a grant give them to the member. */
 export interface Question {
-  readonly credential: 'key' | 'token' | 'cookie'
+  readonly credential: 'key' | 'token' | 'cookie' | 'groups'
   /** By id for a key, else by name. */
   readonly seats: readonly StoredRecord[]
   /** What the credential ends with: a key, a session, or the cutoffs. */
@@ -37,9 +45,45 @@ export interface Question {
 
 /**
  * What a decision has seen of a record: the tag of its version; where it tells no version, whether the record exists. Of the cutoffs,
- * whether they void the token.
+ * whether they void the token; of a grant, whether it counted, and when that was.
  */
-export type Seen = readonly [record: StoredRecord, seen: number | boolean, token?: Token]
+export type Seen = readonly [record: StoredRecord, seen: number | boolean, detail?: Token | Moment]
+
+/** When a decision was made, in true time, and by which clocks. */
+export class Moment {
+  readonly #begun: number
+  readonly #ended: number
+  readonly #isStoreRight: boolean
+  readonly #isWallRight: boolean
+
+  constructor(begun: number, ended: number, isStoreRight: boolean, isWallRight: boolean) {
+    this.#begun = begun
+    this.#ended = ended
+    this.#isStoreRight = isStoreRight
+    this.#isWallRight = isWallRight
+  }
+
+  /** Whether a grant may have counted: one clock that is right keeps a wrong one from giving or extending it. */
+  mayCount({ from, until }: Term): boolean {
+    const tolerance = RATE * this.#ended + ROUNDING
+    const isWithin = this.#ended >= from - tolerance && this.#begun < until + tolerance
+    return isWithin || (!this.#isStoreRight && !this.#isWallRight)
+  }
+
+  /** Whether a grant must have counted. */
+  mustCount({ from, until }: Term): boolean {
+    const tolerance = RATE * this.#ended + ROUNDING
+    // A reading is continued from when it was received.
+    const isWithin = this.#begun - SLOWEST >= from + tolerance && this.#ended < until - tolerance
+    return isWithin && this.#isStoreRight && this.#isWallRight
+  }
+}
+
+/** The part by which a clock runs fast or slow, and some. */
+const RATE = 0.12
+const ROUNDING = 5
+/** Milliseconds that a response of the store takes at most. */
+const SLOWEST = 2000
 
 function questionOn(
   seats: readonly StoredRecord[],
@@ -65,6 +109,8 @@ export interface TokenText {
   readonly iat: number | undefined
   readonly sid: string | undefined
   readonly names: readonly string[]
+  /** Whether it is the token of the member. */
+  readonly isMember?: true
 }
 
 function textOf({ by, iat, session }: Token, names: readonly string[]): string {
@@ -79,6 +125,17 @@ export const QUESTIONS: readonly Question[] = [
   questionOn(NAMES, SESSION),
   questionOn(SEATS, OWNED_KEY),
 ]
+
+/** Of a caller whose Seats are those with the names of its groups, and of a grant. */
+export const OF_MEMBER: Question = memberQuestion()
+
+function memberQuestion(): Question {
+  const token: TokenText = { by: 'gateway', iat: undefined, sid: undefined, names: [], isMember: true }
+  const { request, ...rest } = questionOn([], GROUPS)
+  const authorization = [JSON.stringify(token)]
+  const credentials = { ...request.credentials, authorization, cookie: [] }
+  return { ...rest, credential: 'groups', request: { ...request, credentials } }
+}
 
 /** @param iat that of the tokens */
 export function questionsOfSession(session: StoredRecord, iat: number): readonly Question[] {
@@ -104,17 +161,24 @@ export const TABLES: readonly RouteTable[] = PERMISSIONS.map((requirement) => {
 
 /** All records that a decision about the question may read. */
 export function recordsOf(question: Question): readonly StoredRecord[] {
+  if (question.credential === 'groups') return [...HOLDINGS, ...NAMES]
   return [question.record, ...(isOfUser(question) ? [BLOCK] : []), ...question.seats]
 }
 
 /** Whether the credential is of the user that may be blocked. */
 function isOfUser({ record, token }: Question): boolean {
-  return record !== KEY && token?.by !== 'issuer'
+  return record !== KEY && record !== GROUPS && token?.by !== 'issuer'
 }
 
-/** In the order of the engine's look-ups, up to the one that refuses the request. */
-export function seenBy(question: Question, { code, principal, seats: found }: Decision): readonly Seen[] {
+/**
+ * In the order of the engine's look-ups, up to the one that refuses the request.
+ *
+ * @param moment left out: grants are not compared
+ */
+export function seenBy(question: Question, decision: Decision, moment?: Moment): readonly Seen[] {
   const { credential, seats } = question
+  if (credential === 'groups') return seenOfMember(decision, moment)
+  const { code, principal, seats: found } = decision
   const isVoided = principal === null || code === 'token_revoked'
   const caller = seenOfCaller(question, isVoided ? null : principal)
   if (isVoided) return caller
@@ -129,6 +193,17 @@ export function seenBy(question: Question, { code, principal, seats: found }: De
   return [...restrictions, ...inSeats]
 }
 
+function seenOfMember({ seats }: Decision, moment?: Moment): readonly Seen[] {
+  const [group, ...named] = seats.filter(({ grant }) => grant === undefined)
+  const granted = seats.find(({ grant }) => grant !== undefined)?.grant
+  const inGroups = named.map(({ name, id }): Seen => [recordBy(name), id === null ? false : tagOf(id)])
+  const groups: Seen = [GROUPS, group === undefined ? false : tagOf(group.name)]
+  const ofGroups = [groups, ...inGroups]
+  return moment === undefined
+    ? ofGroups
+    : [...ofGroups, [GRANT, granted === undefined ? false : tagOf(granted.id), moment]]
+}
+
 /** @param principal null: the credential is void */
 function seenOfCaller({ record, token }: Question, principal: Decision['principal']): Seen[] {
   if (record === CUTOFFS && token !== null) return [[record, principal === null, token]]
@@ -136,13 +211,26 @@ function seenOfCaller({ record, token }: Question, principal: Decision['principa
   return [[record, tagOf(principal.email)]]
 }
 
-/** Whether the request is allowed in one state of the store. */
+/**
+ * Whether the request is allowed in one state of the store.
+ *
+ * @param isGranted whether the grant of this version counts
+ */
 export function isAllowedAt(
   database: Database,
   question: Question,
   permission: string,
   seq: number,
+  isGranted: (grant: Version) => boolean,
 ): boolean {
+  if (question.credential === 'groups') {
+    const grant = database.versionAt(GRANT, seq)
+    const named = groupsOf(database.versionAt(GROUPS, seq)).filter((name) => !isGroup(name))
+    const seats = named.map((name) => database.versionAt(recordBy(name), seq))
+    return (
+      (grant.exists && isGranted(grant)) || seats.some((seat) => permissionsOf(seat).includes(permission))
+    )
+  }
   if (!isGenuineAt(database, question, seq)) return false
   if (isOfUser(question) && database.versionAt(BLOCK, seq).exists) return false
   return question.seats.some((seat) => permissionsOf(database.versionAt(seat, seq)).includes(permission))
@@ -150,6 +238,7 @@ export function isAllowedAt(
 
 /** Whether the credential counts in one state of the store. */
 export function isGenuineAt(database: Database, { record, token }: Question, seq: number): boolean {
+  if (record === GROUPS) return true
   const { exists, revives, cutoffs } = database.versionAt(record, seq)
   return record === CUTOFFS && token !== null ? !isVoid(token, cutoffs) : exists && !revives
 }

@@ -1,5 +1,6 @@
 /** The records that are written and read: few, so that writes and requests coincide. */
 
+import type { GrantTerm } from '../../../seats-admin/model/grant.ts'
 import type { GrantReading, Named } from '../../../seats-admin/model/readings.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { UserRestriction } from '../../../seats-admin/model/revocation.ts'
@@ -10,11 +11,11 @@ import { sha256 } from '../../../src/oidc/session/session-credentials.ts'
 export const TENANT = 'acme'
 
 /**
- * A Seat by its id, the Seat of a name, an API key, a session, the block of a user, whose `sub` is its id, or all cutoffs of the
- * tenant.
+ * A Seat by its id, the Seat of a name, an API key, a session, the block of a user, whose `sub` is its id, all cutoffs of the
+ * tenant, or the groups or the grants of another user, the member.
  */
 export interface StoredRecord {
-  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'cutoff'
+  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'cutoff' | 'membership' | 'grant'
   readonly id: string
 }
 
@@ -36,7 +37,16 @@ export interface Version {
   readonly revoked: boolean
   /** Of the cutoffs. */
   readonly cutoffs: Cutoffs
+  /** Of a grant: true times. */
+  readonly term: Term
 }
+
+export interface Term {
+  readonly from: number
+  readonly until: number
+}
+
+export const NO_TERM: Term = { from: Infinity, until: -Infinity }
 
 /** By subject: whole seconds, up to which tokens are void; -1: there is no cutoff. */
 export type Cutoffs = Readonly<Record<'user' | 'issuer' | 'tenant', number>>
@@ -75,9 +85,24 @@ export const NEW_SESSIONS: readonly StoredRecord[] = [2, 3, 4].map((number) => (
 /** Of the user. */
 export const SESSIONS: readonly StoredRecord[] = [SESSION, ...NEW_SESSIONS]
 
+/** The user whose groups name Seats; it has no other credential than a token that never ends. */
+export const MEMBER = 'member-1'
+export const GROUPS: StoredRecord = { kind: 'membership', id: `externalId:${MEMBER}` }
+export const GRANT: StoredRecord = { kind: 'grant', id: MEMBER }
+/** The Seat of the grant, which is never written. */
+export const GRANTED = 'seat-of-grant'
+/** What gives the member Seats. */
+export const HOLDINGS: readonly StoredRecord[] = [GROUPS, GRANT]
+
 /** Those that are written, whichever number the schedule has. */
 export const RECORDS: readonly StoredRecord[] = [...SEATS, KEY, SESSION, BLOCK, OWNED_KEY]
-export const ALL_RECORDS: readonly StoredRecord[] = [...RECORDS, ...NAMES, CUTOFFS, ...NEW_SESSIONS]
+export const ALL_RECORDS: readonly StoredRecord[] = [
+  ...RECORDS,
+  ...NAMES,
+  CUTOFFS,
+  ...NEW_SESSIONS,
+  ...HOLDINGS,
+]
 
 const BY_ID = new Map(ALL_RECORDS.map((record) => [record.id, record]))
 
@@ -124,6 +149,11 @@ function grantOf(seat: StoredRecord, version: Version, { permission }: SeatQuest
 export function seatOf(seat: StoredRecord, version: Version, question: SeatQuestion): GrantReading | null {
   const name = `${version.other?.id}#${version.tag}`
   return version.exists ? { id: seat.id, name, ...grantOf(seat, version, question) } : null
+}
+
+export const GRANTED_SEAT: GrantReading = {
+  ...{ id: GRANTED, name: GRANTED, complete: true, spaces: [SPACE] },
+  permissions: PERMISSIONS,
 }
 
 export function namedOf(name: StoredRecord, version: Version, question: SeatQuestion): Named<GrantReading> {
@@ -174,6 +204,22 @@ export function restrictionOf(isBlocked: boolean, ofUser: number): UserRestricti
 
 export function orNull(cutoff: number): number | null {
   return cutoff < 0 ? null : cutoff
+}
+
+/** The name of a group of each version, which is no Seat: a decision has seen that version. */
+const GROUP = 'group#'
+
+export const isGroup = (name: string): boolean => name.startsWith(GROUP)
+
+/** The groups of the member, in the order of a decision. */
+export function groupsOf({ exists, tag }: Version): readonly string[] {
+  if (!exists) return []
+  const named = [NAMES, NAMES.slice(0, 1), NAMES.slice(1), []][(tag >> 1) % 4] ?? []
+  return [`${GROUP}${tag}`, ...named.map(({ id }) => id)]
+}
+
+export function grantsOf({ exists, tag, term }: Version): readonly GrantTerm[] {
+  return exists ? [{ id: `grant#${tag}`, seat: GRANTED, ...term }] : []
 }
 
 /** By the contract: a token is void whose `iat`, rounded down, is not later than the revocation, and one without `iat`. */

@@ -28,6 +28,19 @@ export type Action = { readonly at: number } & (
       readonly swaps: boolean
     }
   | ({ readonly kind: 'revoke'; readonly target: number } & Revocation)
+  | {
+      /** The groups of the member, or its grant. */
+      readonly kind: 'provision'
+      readonly target: number
+      readonly record: number
+      readonly deletes: boolean
+      /** Whether the change names the tenant alone. */
+      readonly isWide: boolean
+      /** Of a grant: milliseconds until it begins, and that it lasts. */
+      readonly begins: number
+      readonly lasts: number
+    }
+  | { readonly kind: 'set the store clock'; readonly by: number }
   /** A new session of the user. */
   | { readonly kind: 'sign in'; readonly target: number }
   | { readonly kind: 'reload'; readonly target: number }
@@ -96,6 +109,8 @@ export function scheduleOf(seed: number): Schedule {
   const hasManyBlocks = random.chance(0.3)
   const store = { hasRedis, kept, hasManyBlocks }
   const issuersAhead = other.pick([0, 0, other.between(-1500, 1500)])
+  actions.push(...provisionsOf(new Random(seed ^ PROVISIONS), when))
+  actions.sort((a, b) => a.at - b.at)
   return { seed, gateways, ...store, conditions, actions, end, checksRecovery, memory, issuersAhead }
 }
 
@@ -137,6 +152,22 @@ function operationsOf(random: Random, when: () => number): Action[] {
     operations.push({ at: when(), kind: 'reload', target: random.below(ANY) })
   if (random.chance(0.1)) operations.push({ at: when(), kind: 'leave', target: random.below(ANY) })
   return operations
+}
+
+/** As {@link REVOCATIONS}. */
+const PROVISIONS = 0x9a0de
+
+function provisionsOf(random: Random, when: () => number): Action[] {
+  if (random.chance(0.3)) return []
+  const actions: Action[] = Array.from({ length: 1 + random.below(4) }, () => ({
+    ...{ at: 20 + when(), kind: 'provision' as const, target: random.below(ANY) },
+    ...{ record: random.below(2), deletes: random.chance(0.25), isWide: random.chance(0.3) },
+    ...{ begins: random.pick([0, 0, random.between(0, 500)]), lasts: random.between(100, 1500) },
+  }))
+  const clocks: Action[] = random.chance(0.1)
+    ? [{ at: when(), kind: 'set the store clock', by: random.between(-3000, 3000) }]
+    : []
+  return [...actions, ...clocks]
 }
 
 /** Makes other numbers of a seed: the rest of the schedule does not depend on whether it has revocations. */

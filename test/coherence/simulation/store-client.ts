@@ -21,6 +21,13 @@ import type { Process } from './process.ts'
 import {
   BLOCK,
   CUTOFFS,
+  GRANT,
+  GRANTED,
+  GRANTED_SEAT,
+  grantsOf,
+  GROUPS,
+  groupsOf,
+  isGroup,
   ISSUER,
   keyOf,
   namedOf,
@@ -48,10 +55,12 @@ export class StoreClient {
   }
 
   grantByName(_tenant: string, name: string, question: SeatQuestion) {
+    if (isGroup(name)) return this.#read(GROUPS, () => ({ seat: null, givenUpAt: null }))
     return this.#read(recordBy(name), (...found) => namedOf(...found, question))
   }
 
   grantById(_tenant: string, id: string, question: SeatQuestion): Promise<AsOf<GrantReading | null>> {
+    if (id === GRANTED) return this.#read(GRANT, () => GRANTED_SEAT)
     return this.#read(recordBy(id), (...found) => seatOf(...found, question))
   }
 
@@ -115,16 +124,26 @@ export class StoreClient {
     })
   }
 
-  groups(): Promise<AsOf<MembershipReading>> {
-    return this.#ask(TIMEOUT, () => ({ ...this.#database.head, value: { user: null } }))
+  groups(_tenant: string, member: string): Promise<AsOf<MembershipReading>> {
+    return this.#read(GROUPS, ({ id }, version) => {
+      const isKnown = member === id && version.exists
+      return { user: isKnown ? { active: true, groups: groupsOf(version) } : null }
+    })
   }
 
-  grants(): Promise<AsOf<GrantsReading>> {
-    return this.#ask(TIMEOUT, () => ({ ...this.#database.head, value: { now: 0, users: [] } }))
+  grants(_tenant: string): Promise<AsOf<GrantsReading>> {
+    const isMany = this.#database.hasManyBlocks
+    return this.#read(GRANT, ({ id }, version) => {
+      const users = version.exists ? [{ user: id, grants: grantsOf(version) }] : []
+      return { now: this.#database.now, users: isMany ? null : users }
+    })
   }
 
-  userGrants(): Promise<AsOf<UserGrantsReading>> {
-    return this.#ask(TIMEOUT, () => ({ ...this.#database.head, value: { now: 0, grants: [] } }))
+  userGrants(_tenant: string, user: string): Promise<AsOf<UserGrantsReading>> {
+    return this.#read(GRANT, ({ id }, version) => ({
+      now: this.#database.now,
+      grants: user === id ? grantsOf(version) : [],
+    }))
   }
 
   changesSince(position: Position | null): Promise<FeedState> {

@@ -127,13 +127,14 @@ export class Streams implements OpenExchanges<Stream> {
       if (!this.#decider.isOpen || !this.#decider.lease.live()) return
       for (const stream of concerned)
         if (stream.decidedAt < since + SLOW && stream.troubledAt < since - DELAYED)
-          this.#checkOpen(stream, floor)
+          this.#checkOpen(stream, floor, since)
     })
   }
 
   /** Every write is acknowledged, and known everywhere: no stream is open that is not allowed now. */
   checkAll(): void {
-    for (const stream of this.inFlight) this.#checkOpen(stream, this.#world.checker.floor)
+    for (const stream of this.inFlight)
+      this.#checkOpen(stream, this.#world.checker.floor, this.#world.context.timeline.now)
   }
 
   /** The process has said that it has cut what the revocation with this number concerns. */
@@ -143,10 +144,12 @@ export class Streams implements OpenExchanges<Stream> {
         this.#world.checker.checkCut(this.#decider.process.name, seq, question, evaluation.decision)
   }
 
-  #checkOpen(stream: Stream, floor: Floor): void {
+  /** @param since true time */
+  #checkOpen(stream: Stream, floor: Floor, since: number): void {
     const { process, permission } = this.#decider
     if (!this.inFlight.has(stream) || stream.isEvaluated || stream.hasFailed) return
-    this.#world.checker.checkOpen(process.name, floor, stream.question, permission)
+    const moment = this.#decider.momentSince(since)
+    this.#world.checker.checkOpen(process.name, floor, stream.question, permission, moment)
   }
 
   #evaluate(stream: Stream): Evaluation | Promise<Evaluation> {

@@ -93,6 +93,78 @@ function withoutChangesOf(kind: ChangeKind): Parts['memory'] {
   )
 }
 
+/** Memory that a group's new name does not reach, as it concerns all users. */
+class ForgetsNoGroup extends SeatMemory {
+  override applyAnnouncement(changes: readonly SeatChange[]): void {
+    super.applyAnnouncement(changes.filter(({ kind, key }) => kind !== 'membership' || key !== 'null'))
+  }
+
+  override applyReading(...[changes, head]: Parameters<SeatMemory['applyReading']>): void {
+    super.applyReading(
+      changes?.filter(({ kind, key }) => kind !== 'membership' || key !== 'null') ?? null,
+      head,
+    )
+  }
+}
+
+/** A decision does not learn that the groups that it has read have changed. */
+class WatchesNoGroups extends SeatMemory {
+  override groupsOf(tenant: string, member: string) {
+    return super.groupsOf(tenant, member)
+  }
+}
+
+/** The same of grants. */
+class WatchesNoGrants extends SeatMemory {
+  override grantsOf(...[caller]: Parameters<SeatMemory['grantsOf']>) {
+    return super.grantsOf(caller)
+  }
+}
+
+/** Grants count by one clock: the wall clock, or that of the store. */
+function countsBy(clock: 'wall' | 'store'): Parts['memory'] {
+  return (source, direct, bytes, options = {}) => {
+    const { now = () => 0, wall = () => 0 } = options
+    let offset = 0
+    const of = <R extends { readonly now: number }>(value: R): R => {
+      offset = now() - value.now
+      return clock === 'wall' ? { ...value, now: wall() } : value
+    }
+    const own = replaced(direct, {
+      grants: async (tenant) => {
+        const reading = await direct.grants(tenant)
+        return { ...reading, value: of(reading.value) }
+      },
+      userGrants: async (...asked) => {
+        const reading = await direct.userGrants(...asked)
+        return { ...reading, value: of(reading.value) }
+      },
+    })
+    const clocks = clock === 'wall' ? { now: wall, wall } : { now, wall: () => now() - offset }
+    return new SeatMemory(source, own, bytes, { ...options, ...clocks })
+  }
+}
+
+/** Does not tell until when a decision by a grant holds. */
+class ForgetsGrants extends DecisionEngine {
+  override evaluate(...asked: Parameters<DecisionEngine['evaluate']>) {
+    const evaluation = super.evaluate(...asked)
+    return evaluation instanceof Promise
+      ? evaluation.then((late) => ({ ...late, grants: null }))
+      : { ...evaluation, grants: null }
+  }
+}
+
+/** Open requests do not depend on changes of this kind. */
+function cutsNothingBy(kind: ChangeKind): Parts['changes'] {
+  return () => {
+    const changes = new Changes()
+    const announced = changes.applyAnnouncement.bind(changes)
+    changes.applyAnnouncement = (all) => announced(all.filter((change) => change.kind !== kind))
+    return changes
+  }
+}
+
 /** Memory that takes the answers of these reads for those after every change that it has received. */
 function keepsAnswersOf(...reads: readonly (keyof SeatSource | keyof DirectSource)[]): Parts['memory'] {
   return (source, direct, bytes, options) => {
@@ -339,6 +411,19 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
   'memory keeps the answer about a user from before the block': { memory: keepsAnswersOf('userRestriction') },
   'the end of a session does not reach memory': { memory: withoutChangesOf('session') },
   'a block does not reach memory': { memory: withoutChangesOf('block') },
+  'memory keeps groups from before the change': { memory: keepsAnswersOf('groups') },
+  'memory keeps a list of grants from before the change': { memory: keepsAnswersOf('grants') },
+  'memory keeps the grants of a user from before the change': { memory: keepsAnswersOf('userGrants') },
+  'a change of groups does not reach memory': { memory: withoutChangesOf('membership') },
+  'a change of grants does not reach memory': { memory: withoutChangesOf('grant') },
+  'the new name of a group does not reach memory': { memory: maker(ForgetsNoGroup) },
+  'a decision mixes the groups of two states': { memory: maker(WatchesNoGroups) },
+  'a decision mixes the grants of two states': { memory: maker(WatchesNoGrants) },
+  'a grant counts by the wall clock alone': { memory: countsBy('wall') },
+  'a grant counts by the clock of the store alone': { memory: countsBy('store') },
+  'a stream outlives its grant': { engine: maker(ForgetsGrants) },
+  'a stream outlives its groups': { changes: cutsNothingBy('membership') },
+  'a stream outlives a grant that is deleted': { changes: cutsNothingBy('grant') },
   'a cached decision outlives its inputs': {
     engine: (options) => {
       const received = replaced(options.seats.received, { generation: 0 })
@@ -417,6 +502,9 @@ const SHOWN_BY_STREAMS: ReadonlySet<string> = new Set([
   're-evaluation forgets changes during an evaluation',
   're-evaluation forgets requests that are not decided yet',
   're-evaluation forgets a reload',
+  'a stream outlives its grant',
+  'a stream outlives its groups',
+  'a stream outlives a grant that is deleted',
 ])
 
 /** Variants that the answer to a revocation shows. */

@@ -16,8 +16,15 @@ import { ModelTrace } from './model-trace.ts'
 import { RedisModel } from './redis.ts'
 import type { Schedule } from './schedule.ts'
 import { StoreClient } from './store-client.ts'
-import { type Question, QUESTIONS, questionOfToken, questionsOfSession, recordsOf } from './questions.ts'
-import { BLOCK, CUTOFFS, RECORDS, type StoredRecord } from './records.ts'
+import {
+  OF_MEMBER,
+  type Question,
+  QUESTIONS,
+  questionOfToken,
+  questionsOfSession,
+  recordsOf,
+} from './questions.ts'
+import { BLOCK, CUTOFFS, GRANT, GROUPS, RECORDS, type StoredRecord } from './records.ts'
 import { Timeline } from './timeline.ts'
 import { Checker } from './checker.ts'
 
@@ -68,6 +75,8 @@ export class World {
     this.database = new Database(this.context, schedule)
     this.checker = new Checker(this.database, timed)
     this.database.commit({ records: RECORDS.filter((record) => record !== BLOCK), deletes: [] })
+    this.database.commit({ records: [GROUPS], deletes: [] })
+    if (!forModel) this.#questions.push(OF_MEMBER)
     if (forModel) this.context.model = new ModelTrace(this.database)
     for (const workers of schedule.gateways) this.begin(workers)
     for (const action of schedule.actions) timeline.after(action.at, null, () => perform(this, action))
@@ -99,6 +108,7 @@ export class World {
   opened(decider: Decider): void {
     this.context.trace?.(`${decider.process.name} opens`)
     for (const question of QUESTIONS) this.ask(decider, question, 100)
+    if (this.#questions.includes(OF_MEMBER)) this.ask(decider, OF_MEMBER, 100)
     this.ask(decider, this.#questionOfToken(), 100)
   }
 
@@ -144,6 +154,14 @@ export class World {
   /** Seconds by the clock of the issuers of tokens. */
   get #issuersNow(): number {
     return (this.context.timeline.now + this.schedule.issuersAhead) / 1000
+  }
+
+  /** A grant ends: by then, all streams that depend on it end in time. @param until true time, within the tolerance of clocks */
+  grantEnds(until: number): void {
+    const { timeline } = this.context
+    timeline.after(Math.max(0, until - timeline.now), null, () => {
+      for (const { streams } of this.deciders) streams.expectEnds([GRANT])
+    })
   }
 
   /** What an instance says that it has cut is no longer open in any of its processes. */
