@@ -76,9 +76,10 @@ function userQueries({ memberColumn }: Dialect) {
     know: `INSERT INTO users (tenant, sub, email, name, last_sign_in) VALUES (:tenant, :sub, :email, :name, NULL)
       ON CONFLICT (tenant, sub) DO UPDATE SET email = excluded.email, name = excluded.name
       WHERE users.last_sign_in IS NULL`,
-    /** Users of before their sign-ins were recorded have Seats. */
+    /** Users of before their sign-ins were recorded have Seats, and others have them by grants. */
     forget: `DELETE FROM users WHERE tenant = :tenant AND sub = :sub AND last_sign_in IS NULL
-      AND NOT EXISTS (SELECT 1 FROM members m WHERE m.tenant = :tenant AND m.${memberColumn} = :member)`,
+      AND NOT EXISTS (SELECT 1 FROM members m WHERE m.tenant = :tenant AND m.${memberColumn} = :member)
+      AND NOT EXISTS (SELECT 1 FROM grants g WHERE g.tenant = :tenant AND g.${memberColumn} = :member)`,
     subsOf: 'SELECT sub FROM users WHERE tenant = :tenant AND member = :member ORDER BY sub',
     answer: `SELECT r.answer FROM revocations r WHERE r.tenant = :tenant AND r.subject_digest = :digest
       ORDER BY r.id DESC LIMIT 1`,

@@ -19,6 +19,7 @@ import { grantChange, grantQueries, grantRow, listedGrant } from './seat-grant-q
 import type { Statements } from './statements.ts'
 import { isStorable, replaceUnstorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Writer } from './store.ts'
+import type { Transaction } from './transaction.ts'
 
 export function seatGrantWriter({ dialect, write }: Database) {
   const queries = { ...grantQueries(dialect), permissions: seatPermissions(dialect) }
@@ -26,6 +27,8 @@ export function seatGrantWriter({ dialect, write }: Database) {
     createGrant: (author, input) =>
       write(author, async (transaction, writer) => {
         const { tenant, scope, by, now } = writer
+        const older = await olderInstance(dialect, transaction)
+        if (older !== null) return older
         const seat = await seatNamed(dialect, transaction, writer, input.seat)
         if (isRefusal(seat)) return seat
         if (seat === null) return unknownSeat
@@ -66,6 +69,20 @@ export function seatGrantWriter({ dialect, write }: Database) {
         return { ...(await transaction.commit([queries.remove], changes, values)), value: null }
       }),
   } satisfies Partial<AdminStore>
+}
+
+/** During an upgrade: an instance without grants would go on to refuse the user. */
+async function olderInstance(
+  { instanceWithout }: Dialect,
+  transaction: Transaction,
+): Promise<AdminRefusal | null> {
+  const older =
+    instanceWithout === null ? undefined : await transaction.get(instanceWithout, { understands: '"grant"' })
+  if (older === undefined) return null
+  return {
+    refused: 'unavailable',
+    detail: `The instance ${text(older, 'name')} has an older version, which knows no grants. Replace it, and repeat: nothing was changed.`,
+  }
 }
 
 /**

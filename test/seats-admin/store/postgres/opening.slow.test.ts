@@ -15,7 +15,7 @@ import { MIGRATIONS, migrate } from '../../../../seats-admin/store/postgres/post
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
 import { reservePort } from '../../../support/servers/ports.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
-import { ADMIN, done, writer } from '../conformance.ts'
+import { ADMIN, done, seat, writer } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 import { rowsOf, storeBefore, upgraded } from '../revocation-upgrade.ts'
 import { refusedBesideOlder, rowsBeforeScim, upgradedToScim } from '../scim-upgrade.ts'
@@ -216,6 +216,27 @@ t.test('beside an instance of the version before SCIM', async (t) => {
   await older.run(`INSERT INTO instances (id, name, beat, applied, config, understands, seen_at)
     VALUES ('old', 'gw-old', 1, 0, 'c', '["seat","block","revocation","block-origin"]', now())`)
   await refusedBesideOlder(t, store, async () => void (await store.registry?.leave('old')))
+})
+
+t.test('a store from before grants, with an instance of that version', async (t) => {
+  const url = await emptyDatabase(server)
+  const step = MIGRATIONS.findIndex((each) => each.includes('CREATE TABLE grants'))
+  const older = await connect(t, url)
+  await migrate(older, MIGRATIONS.slice(0, step))
+  await older.run(`INSERT INTO instances (id, name, beat, applied, config, understands, seen_at)
+    VALUES ('old', 'gw-old', 1, 0, 'c', '["seat","block","revocation"]', now())`)
+  const store = await open(t, { url })
+  await store.registry?.register('new', 'new')
+  await seat(store, 'Viewer')
+  const until = Date.now() + 3_600_000
+  const grant = () =>
+    store.createGrant(writer(), { user: 'eve', seat: 'Viewer', from: null, until, reason: null })
+  t.match(await grant(), {
+    refused: 'unavailable',
+    detail: /gw-old has an older version, which knows no grants/,
+  })
+  await store.registry?.leave('old')
+  done(await grant())
 })
 
 /** A change of a Seat as versions before the audit wrote it. Each sets the Seat's permissions to its number. */
