@@ -112,6 +112,9 @@ export function membershipReading(row: Row): MembershipReading {
   return { user: { active: integer(row, 'active') === 1, groups: JSON.parse(text(row, 'groups')) } }
 }
 
+/** Each `sub` that signed in with a member key of mode `claim`. */
+export const SUBS_OF_MEMBER = 'SELECT sub FROM users WHERE tenant = :tenant AND member = :member ORDER BY sub'
+
 /** The change of a user with these keys; null: of every user. */
 export function membershipChange(tenant: string, key: MembershipKey): Change {
   return { tenant, kind: 'membership', key: JSON.stringify(key) }

@@ -6,6 +6,7 @@ import { asOf } from './decision-reader.ts'
 import { integer, type Row, text, textOrNull } from './rows.ts'
 import {
   foldedCase,
+  memberKeyOf,
   membershipReading,
   membershipReads,
   membershipValues,
@@ -13,6 +14,7 @@ import {
   SCIM_USER_COLUMNS,
   scimGroup,
   scimUser,
+  SUBS_OF_MEMBER,
 } from './scim-queries.ts'
 import {
   MAX_SCIM_PAGE,
@@ -68,6 +70,13 @@ export function scimReader({ dialect, reads, lists }: Database) {
       asOf(await reads.get(memberships[mode], membershipValues(tenant, mode, key)), membershipReading),
 
     readScimUser: async (tenant, id) => orNull(await lists.get(USER, byId(tenant, id)), scimUser),
+
+    async usersOfScimId(tenant, mode, id) {
+      const row = await lists.get(USER, byId(tenant, id))
+      const member = row === undefined ? null : memberKeyOf(mode, scimUser(row))
+      if (member === null || mode !== 'claim') return member === null ? [] : [member]
+      return (await lists.all(SUBS_OF_MEMBER, { tenant, member })).map((each) => text(each, 'sub'))
+    },
 
     readScimGroup: async (tenant, id) => orNull(await lists.get(GROUP, byId(tenant, id)), scimGroup),
 

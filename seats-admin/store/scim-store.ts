@@ -88,6 +88,9 @@ export interface ScimStore {
 
   readScimUser(tenant: string, id: string): Promise<ScimUser | null>
 
+  /** Each `sub` of the user with this id; none if there is no such user, or it has no `sub` yet. */
+  usersOfScimId(tenant: string, mode: ScimMode, id: string): Promise<string[]>
+
   listScimUsers(tenant: string, page: ScimPage<ScimUserFilter>): Promise<ScimList<ScimUser>>
 
   /**

@@ -32,6 +32,7 @@ import {
   membershipKey,
   SCIM_USER_COLUMNS,
   scimUser,
+  SUBS_OF_MEMBER,
   scimUserRow,
 } from './scim-queries.ts'
 import {
@@ -80,7 +81,7 @@ function userQueries({ memberColumn }: Dialect) {
     forget: `DELETE FROM users WHERE tenant = :tenant AND sub = :sub AND last_sign_in IS NULL
       AND NOT EXISTS (SELECT 1 FROM members m WHERE m.tenant = :tenant AND m.${memberColumn} = :member)
       AND NOT EXISTS (SELECT 1 FROM grants g WHERE g.tenant = :tenant AND g.${memberColumn} = :member)`,
-    subsOf: 'SELECT sub FROM users WHERE tenant = :tenant AND member = :member ORDER BY sub',
+    subsOf: SUBS_OF_MEMBER,
     answer: `SELECT r.answer FROM revocations r WHERE r.tenant = :tenant AND r.subject_digest = :digest
       ORDER BY r.id DESC LIMIT 1`,
     /** Whether a sign-in is like the last one, and its SCIM user active or unknown. */

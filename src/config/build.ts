@@ -125,6 +125,14 @@ function buildSources(root: Section) {
       const oidc = tenant.section('oidc')
       return oidc.has('issuer') ? oidc.source('issuer') : null
     }),
+    /** What names the transmitter of a provider's events, by the ids of the tenants with events. */
+    events: byKey(root.section('tenants'), (tenant) => {
+      const oidc = tenant.section('oidc')
+      if (!oidc.has('events')) return null
+      const events = oidc.section('events')
+      const key = ['jwks_uri', 'issuer'].find((each) => events.has(each))
+      return key === undefined ? oidc.source('events') : events.source(key)
+    }),
     /** The issuers of tokens by the tenant's id, in the order of `TenantConfig.issuers`. */
     tokenIssuers: byKey(root.section('tenants'), (tenant) =>
       Object.freeze(tenant.sections('issuers').map((section) => section.source('issuer'))),

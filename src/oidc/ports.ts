@@ -63,7 +63,7 @@ export interface OidcLog {
 /** What signals of providers need of the store and of the fleet. */
 export interface SignalPorts
   extends
-    Pick<Store, 'usersByEmail' | 'isKnownUser' | 'liftBlock'>,
+    Pick<Store, 'usersByEmail' | 'isKnownUser' | 'usersOfScimId' | 'liftBlock'>,
     Pick<RevocationStore, 'revokeForProvider'> {
   /**
    * Waits until no instance decides otherwise, and stores the answer. Rejects if the store is unavailable.

@@ -36,6 +36,7 @@ export interface SignInOptions extends SignInPorts {
     | 'recordScimMember'
     | 'usersByEmail'
     | 'isKnownUser'
+    | 'usersOfScimId'
     | 'revokeForProvider'
     | 'liftBlock'
     | 'answerRevocation'
@@ -66,6 +67,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     signals: {
       usersByEmail: (...of) => store.usersByEmail(...of),
       isKnownUser: (...of) => store.isKnownUser(...of),
+      usersOfScimId: (...of) => store.usersOfScimId(...of),
       revokeForProvider: (...of) => store.revokeForProvider(...of),
       liftBlock: (...of) => store.liftBlock(...of),
       answer: (written) => answerRevocation({ store, revoking, now: Date.now }, written),

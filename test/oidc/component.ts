@@ -46,6 +46,7 @@ export function openOidc(
       signals: {
         usersByEmail: (...given) => store.usersByEmail(...given),
         isKnownUser: (...given) => store.isKnownUser(...given),
+        usersOfScimId: (...given) => store.usersOfScimId(...given),
         revokeForProvider: (...given) => store.revokeForProvider(...given),
         liftBlock: (...given) => store.liftBlock(...given),
         answer: async ({ value: { id } }) => ({ id, state: 'closed' }),

@@ -123,6 +123,7 @@ export const ROLES: Readonly<Record<MethodName, Role>> = {
   listUsers: 'lister',
   usersByEmail: 'lister',
   isKnownUser: 'lister',
+  usersOfScimId: 'lister',
   listSessions: 'lister',
   revocationById: 'lister',
   listRevocations: 'lister',

@@ -3,7 +3,10 @@
 import { importJWK, type JWK } from 'jose'
 import type { IssuerConfig, OidcConfig } from '../../config/config.ts'
 import { issuerHttp, keysUri } from '../issuers/token-issuer.ts'
+import type { EventsConfig } from '../../config/oidc-settings.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
+import { providerKeysUri, transmitterHttp, transmitterKeysUri } from '../signals/signal-keys.ts'
+import { ASYMMETRIC } from './algorithms.ts'
 import { ProviderError } from './provider-errors.ts'
 import { type HttpLimits, ProviderHttp } from './http.ts'
 import { readKeys } from './jwks.ts'
@@ -44,6 +47,28 @@ export function inspectIssuer(config: IssuerConfig, limits: HttpLimits = {}): Pr
   return inspect(issuerHttp(config, limits), config.issuer, async (document) => ({
     jwksUri: await keysUri(config, document),
     algorithms,
+  }))
+}
+
+/** The keys that sign events. Rejects with ProviderError. */
+export function inspectTransmitter(
+  { oidc, events }: { readonly oidc: OidcConfig; readonly events: EventsConfig },
+  limits: HttpLimits = {},
+): Promise<ProviderInspection> {
+  return inspect(transmitterHttp(oidc, events, limits), events.issuer ?? oidc.issuer, async (document) => ({
+    jwksUri: await transmitterKeysUri(oidc, events, document),
+    algorithms: ASYMMETRIC,
+  }))
+}
+
+/** The keys that sign revocations, where the client secret signs ID tokens. Rejects with ProviderError. */
+export function inspectRevocationKeys(
+  oidc: OidcConfig,
+  limits: HttpLimits = {},
+): Promise<ProviderInspection> {
+  return inspect(new ProviderHttp(oidc, limits), oidc.issuer, async (document) => ({
+    jwksUri: await providerKeysUri(oidc, document),
+    algorithms: ASYMMETRIC,
   }))
 }
 

@@ -127,15 +127,16 @@ function isForeign({ oidc }: OidcTenant, user: UserIdentifier): boolean {
   return user.format === 'iss_sub' && user.iss !== oidc.issuer
 }
 
-/** The user by the provider's own id, known or not; those of an address only if they are known. */
-function namedUsers(
+/** As {@link knownUsers}, but a user by the provider's own id need not be known. */
+async function namedUsers(
   context: Context,
   tenant: OidcTenant,
   user: UserIdentifier | null,
 ): Promise<readonly string[] | Refusal> {
-  if (user === null || user.format === 'email') return knownUsers(context, tenant, user)
+  const users = await knownUsers(context, tenant, user)
+  if (users instanceof Refusal || users.length > 0 || user === null || user.format === 'email') return users
   const sub = user.format === 'opaque' ? user.id : user.sub
-  return Promise.resolve(isForeign(tenant, user) || !isSubject(sub) ? [] : [sub])
+  return isForeign(tenant, user) || !isSubject(sub) ? [] : [sub]
 }
 
 function inputOf(name: string, subject: RevocationInput['subject'], more: Partial<RevocationInput> = {}) {

@@ -39,19 +39,19 @@ const notClosed = new Refusal(
 /**
  * The users of the tenant that the identifier names. An email address names all users to whom the provider gave
  * it. A user who is not known is none, unless the tenant accepts tokens of the provider, whose users need not
- * sign in.
+ * sign in. An opaque id is the `sub`, or else the id of a user of SCIM.
  */
 export async function usersOf(
   { signals }: Context,
-  { id: tenant, oidc }: OidcTenant,
+  { id: tenant, oidc, scim }: OidcTenant,
   subject: UserIdentifier,
 ): Promise<readonly string[]> {
   if (subject.format === 'email') return signals.usersByEmail(tenant, subject.email, MOST_USERS + 1)
-  // The place for further ids of a user, such as that of SCIM.
   const sub = subject.format === 'opaque' ? subject.id : subject.sub
   if (!isSubject(sub)) return []
   const isAccepted = subject.format === 'iss_sub' && oidc.acceptProviderTokens
-  return isAccepted || (await signals.isKnownUser(tenant, sub)) ? [sub] : []
+  if (isAccepted || (await signals.isKnownUser(tenant, sub))) return [sub]
+  return subject.format === 'opaque' && scim != null ? signals.usersOfScimId(tenant, scim.user.mode, sub) : []
 }
 
 /**

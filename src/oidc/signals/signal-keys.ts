@@ -19,6 +19,9 @@ import { ProviderError } from '../provider/provider-errors.ts'
 import { StaleWhileRevalidate } from '../provider/stale-while-revalidate.ts'
 import type { Signer } from '../tokens/compact-jws.ts'
 
+/** Delivery by push, in the metadata of a transmitter (RFC 8935). */
+const PUSH = 'urn:ietf:rfc:8935'
+
 /** ms. Each read of keys reads the discovery document too, beside the first. */
 const DISCOVERY_TIMES = { fresh: 60 * 60_000, stale: 24 * 60 * 60_000, backoff: 1_000 }
 
@@ -63,7 +66,8 @@ function keysOf(http: ProviderHttp, find: (http: DiscoveryHttp) => Promise<strin
   }
 }
 
-function providerKeysUri(oidc: OidcConfig, http: DiscoveryHttp): Promise<string> {
+/** Rejects with ProviderError. */
+export function providerKeysUri(oidc: OidcConfig, http: DiscoveryHttp): Promise<string> {
   return keysUri({ ...oidc, jwksUri: null }, http)
 }
 
@@ -76,11 +80,16 @@ export async function transmitterKeysUri(
   if (jwksUri !== null) return jwksUri
   if (issuer === null || issuer === oidc.issuer) return providerKeysUri(oidc, http)
   const metadata = await readTransmitter(issuer, http)
+  const { delivery_methods_supported: methods } = metadata
+  if (Array.isArray(methods) && !methods.includes(PUSH))
+    throw new ProviderError(
+      `the transmitter does not push events: its delivery_methods_supported lacks ${PUSH}`,
+    )
   return checkedEndpoint({ ...metadata, issuer }, 'jwks_uri', http)
 }
 
 /** Reads the metadata of a transmitter (SSF 1.0, section 6). Rejects with ProviderError. */
-export async function readTransmitter(
+async function readTransmitter(
   issuer: string,
   http: DiscoveryHttp,
 ): Promise<Readonly<Record<string, unknown>>> {

@@ -5,12 +5,14 @@
 
 import { inspectStore, StoreUnavailable } from '../../../seats-admin/index.ts'
 import { soon } from '../../config/pem.ts'
-import type { Config, SettingSource, UpstreamConfig } from '../../config/config.ts'
+import type { Config, OidcConfig, SettingSource, UpstreamConfig } from '../../config/config.ts'
 import type { Fault, OnlineFault, Warning, WarningCode } from '../../config/faults.ts'
 import { type ProviderProxies, proxyFor, proxyText } from '../../config/provider-proxies.ts'
 import {
   inspectIssuer,
   inspectProvider,
+  inspectRevocationKeys,
+  inspectTransmitter,
   type ProviderInspection,
 } from '../../oidc/provider/inspect-provider.ts'
 import { inspectTarget } from '../../proxy/inspect-target.ts'
@@ -100,10 +102,28 @@ function ofProviders({ tenants, sources, providerProxies }: Config): Examination
   const limits = { proxies: providerProxies }
   return [...tenants.values()].flatMap(({ id, oidc, issuers = [] }) => [
     ...ofIssuer(oidc, sources.issuers.get(id), limits, inspectProvider),
+    ...ofSignals(oidc, sources.issuers.get(id), sources.events.get(id), limits),
     ...issuers.flatMap((config, index) =>
       ofIssuer(config, sources.tokenIssuers.get(id)?.[index], limits, inspectIssuer),
     ),
   ])
+}
+
+/** The keys of signals, unless they are those of ID tokens. @param source of the provider */
+function ofSignals(
+  oidc: OidcConfig | null,
+  source: SettingSource | undefined,
+  ofEvents: SettingSource | undefined,
+  limits: { readonly proxies: ProviderProxies },
+): Examination[] {
+  if (oidc === null) return []
+  const { events, issuer, idTokenSigningAlg } = oidc
+  const transmitter = events === null ? null : { oidc, events, issuer: events.issuer ?? issuer }
+  const byHmac = oidc.revocation && idTokenSigningAlg !== null ? oidc : null
+  return [
+    ...ofIssuer(transmitter, ofEvents, limits, inspectTransmitter),
+    ...ofIssuer(byHmac, source, limits, inspectRevocationKeys),
+  ]
 }
 
 function ofIssuer<C extends { readonly issuer: string }>(

@@ -4,6 +4,7 @@ import { isRefusal, isTokenState, type Store } from '../../../seats-admin/index.
 import { ALL_ENTRIES } from './audit-chain.ts'
 import { block, column, done, key, signedIn, suite, writer } from './conformance.ts'
 import { inputOf, restriction, seconds } from './revocation-conformance.ts'
+import { scimUser } from './scim-records.ts'
 import { browserSession, family, hash, HOUR, NOW, proofOf, provider, RENEWAL } from './session-records.ts'
 
 export const providerRequestConformance = suite((test) => {
@@ -107,6 +108,21 @@ export const providerRequestConformance = suite((test) => {
     done(await store.revokeApiKey(writer(), id))
     await store.sessions.end('acme', session.id, NOW)
     t.same(await known('ann', 'bob', 'eve'), [true, false, false])
+  })
+
+  test('the users of a SCIM id, by each mode', async (t, store) => {
+    const ann = await scimUser(store, 'ann', { externalId: 'ext-ann' })
+    t.same(await store.usersOfScimId('acme', 'externalId', ann.id), ['ext-ann'])
+    t.same(await store.usersOfScimId('acme', 'userName', ann.id), ['ann'])
+    t.same(await store.usersOfScimId('acme', 'claim', ann.id), [], 'who has not signed in')
+    for (const sub of ['one', 'two']) {
+      await store.recordSignIn('acme', signedIn(sub), [])
+      await store.recordScimMember(writer(), sub, 'ext-ann')
+    }
+    t.same(await store.usersOfScimId('acme', 'claim', ann.id), ['one', 'two'])
+    t.same(await store.usersOfScimId('globex', 'externalId', ann.id), [])
+    t.same(await store.usersOfScimId('acme', 'externalId', 'ext-ann'), [])
+    t.same(await store.usersOfScimId('acme', 'externalId', '\0'), [])
   })
 
   test('tokens alone: sessions and keys stay, and a session is to be renewed', async (t, store) => {
