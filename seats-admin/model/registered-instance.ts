@@ -84,7 +84,7 @@ export interface ShownGateway extends Pick<Instance, 'id' | 'name'>, Started, Sh
 }
 
 /** An instance as others see it. */
-type VisibleInstance = Omit<Instance, 'name' | 'understands' | 'cuts'>
+type VisibleInstance = Omit<Instance, 'understands' | 'cuts'>
 
 /** The secrets of an instance, in what it shows. */
 export interface InstanceSecrets extends Pick<Instance, 'id' | 'name' | 'beat' | 'age'> {

@@ -10,6 +10,7 @@ export const groups: Readonly<Record<string, string>> = {
   grants: 'Gives users Seats until a time, and reviews who has what.',
   revoke: 'Voids what a user, key, session, issuer or tenant was given until now.',
   receipt: 'Verifies or shows the signed receipt of a revocation.',
+  secrets: 'Shows which secrets of tokens the gateways of a fleet accept, or waits for a rotation.',
   audit: 'Lists, exports or verifies the audit, which records who changed what.',
 }
 
@@ -31,6 +32,8 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   refused: async () => (await import('./refused.ts')).refused,
   test: async () => (await import('./test.ts')).test,
   fleet: async () => (await import('./fleet.ts')).fleet,
+  'secrets status': async () => (await import('./secrets-commands.ts')).secretsStatus,
+  'secrets wait': async () => (await import('./secrets-commands.ts')).waitForSecrets,
   verify: async () => (await import('./verify.ts')).verify,
   'seats list': async () => (await import('./seats/seats-commands.ts')).listSeats,
   'seats show': async () => (await import('./seats/seats-commands.ts')).showSeat,

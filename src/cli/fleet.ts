@@ -7,6 +7,7 @@ import { hostname } from 'node:os'
 import {
   type Instance,
   lockStore,
+  type RefusedReload,
   type ShownGateway,
   shownGateway,
   type Store,
@@ -20,6 +21,17 @@ import type { FleetAnswer } from './remote/endpoint-answers.ts'
 import type { Gateway } from './remote/gateway-client.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
 import { shortTime } from './remote/list-output.ts'
+import {
+  hexOf,
+  missingLine,
+  NOT_ALL,
+  printMissing,
+  refusedText,
+  WITHIN_OPTION,
+  withinOf,
+  waitForAll,
+  type WaitedInstance,
+} from './fleet-wait.ts'
 import { columns, fold } from './screen.ts'
 
 type Listed = Awaited<ReturnType<typeof listed>>[number]
@@ -29,32 +41,101 @@ export const fleet = defineCommand({
   summary:
     'Lists the gateways on this store, with the last change that each has applied, the age of its last sign of life, and the hash of its route tables.',
   details:
-    'It reads the store in the configuration. With --url or --api-key, it asks a gateway, and also shows its newest changes and how long each took until it held everywhere. That requires fleet:read in the admin space.',
-  options: { config: CONFIG, ...REMOTE, json: JSON_OUTPUT },
-  exits: {
-    0: 'the list was printed',
-    1: 'the configuration has faults, or the store cannot be read; with --url: the gateway refused the request or could not be reached',
+    'It reads the store in the configuration. With --wait, it reads it again until every live gateway decides by the wanted tables: a gateway without a sign of life for 1.25 s is not live, and reads its files again before it decides. With --url or --api-key, it asks a gateway, and also shows its newest changes and how long each took until it held everywhere. That requires fleet:read in the admin space.',
+  options: {
+    config: CONFIG,
+    wait: {
+      value: 'HASH',
+      description: 'waits until every live gateway decides by the tables with this hash, of check --hash',
+    },
+    within: WITHIN_OPTION,
+    ...REMOTE,
+    json: JSON_OUTPUT,
   },
-  example: 'seatgate fleet --json',
+  alternatives: [['wait', 'within']],
+  exits: {
+    0: 'the list was printed; with --wait: every live gateway decides by these tables',
+    1: 'the configuration has faults, or the store cannot be read; with --url: the gateway refused the request or could not be reached',
+    3: 'with --wait: the time has run out; the messages say which gateways decide by other tables, and why',
+  },
+  example: 'seatgate fleet --wait $(seatgate check --hash)',
   run: async ({ values }, terminal) => {
-    const { url, 'api-key': key, json = false } = values
+    const { url, 'api-key': key, wait: hash, json = false } = values
+    const within = withinOf(values.within)
+    const wanted = hash === undefined ? null : { hash: hexOf('--wait', hash), within }
+    const show = { json, wanted, terminal }
     // SEATGATE_URL alone does not count: if it is set for other commands, this one still reads the store.
-    if (url === undefined && key === undefined) return printStore(values.config, json, terminal)
-    return withGateway(values, terminal, (gateway) => printAnswer(gateway, json, terminal))
+    if (url === undefined && key === undefined) return showStore(values.config, show)
+    return withGateway(values, terminal, (gateway) => showAnswer(gateway, show))
   },
 })
 
-async function printStore(file: string, json: boolean, terminal: Terminal): Promise<void> {
-  const config = await loadConfig(file, terminal.env)
-  await withStore(config, terminal, async (store) => {
-    const { seq } = (await store.changesSince(null)).head
-    const path = config.store.kind === 'sqlite' ? config.store.path : null
-    const instances = path === null ? await listed(store, seq) : await ofFile(path, seq)
-    if (json) return terminal.print(JSON.stringify({ seq, instances }))
-    await terminal.print(
-      path === null ? formatInstances(instances, seq) : fold(formatFile(instances[0] ?? null, seq)),
-    )
+/** How the list is shown. */
+interface Show {
+  readonly json: boolean
+  /** The tables to wait for; null: the list is shown as it is. */
+  readonly wanted: { readonly hash: string; readonly within: number } | null
+  readonly terminal: Terminal
+}
+
+function showStore(file: string, { json, wanted, terminal }: Show): Promise<number> {
+  return storeOf(file, terminal, async (store, path) => {
+    let seq = 0
+    const read = async () => {
+      seq = (await store.changesSince(null)).head.seq
+      return path === null ? listed(store, seq) : ofFile(path, seq)
+    }
+    const { rows, code, missing } = await awaited(read, ({ config }) => config, wanted)
+    if (json) await terminal.print(JSON.stringify({ seq, instances: rows }))
+    else
+      await terminal.print(
+        path === null ? formatInstances(rows, seq) : fold(formatFile(rows[0] ?? null, seq)),
+      )
+    missing(terminal)
+    return code
   })
+}
+
+/** Runs `work` with the store of a configuration, and the path of its file if it is one. */
+export async function storeOf<R>(
+  file: string,
+  terminal: Terminal,
+  work: (store: Store, path: string | null) => Promise<R>,
+): Promise<R> {
+  const config = await loadConfig(file, terminal.env)
+  const path = config.store.kind === 'sqlite' ? config.store.path : null
+  return withStore(config, terminal, (store) => work(store, path))
+}
+
+/** The list, once every live instance decides by the tables that are waited for, or the time has run out. */
+async function awaited<I extends Omit<WaitedInstance, 'shown'> & Refusing>(
+  read: () => Promise<readonly I[]>,
+  hashOf: (instance: I) => string | null,
+  wanted: Show['wanted'],
+) {
+  if (wanted === null) return { rows: await read(), code: 0, missing: () => {} }
+  const { hash, within } = wanted
+  const named = async () => (await read()).map((row) => ({ ...row, row, shown: nameOf(row) }))
+  const waited = await waitForAll(named, ({ row }) => hashOf(row) === hash, within)
+  const lines = waited.missing.map((each) => {
+    const other = hashOf(each.row)
+    const why = other === null ? 'is of a version that does not say by which tables' : `decides by ${other}`
+    return missingLine(each, why, each.refused)
+  })
+  const missing = (terminal: Terminal) => {
+    if (!waited.isDone) printMissing(waited, lines, [`decide by ${hash}`, within], terminal)
+  }
+  return { rows: waited.instances.map(({ row }) => row), code: waited.isDone ? 0 : NOT_ALL, missing }
+}
+
+interface Refusing {
+  readonly refused: RefusedReload | null
+  readonly name?: string
+  readonly url: string | null
+}
+
+function nameOf({ id, name, url }: Refusing & Pick<WaitedInstance, 'id'>): string {
+  return name ?? url ?? id
 }
 
 /** The instances at their latest sign of life; `age_ms` is the time since then, by the store's clock. */
@@ -71,6 +152,10 @@ async function listed({ registry }: Store, head: number) {
     /** The hash of its tables; null for an older version, which does not report it. */
     config: instance.config,
     differs: differs.has(instance),
+    /** Its latest reload if it was refused; null: it was not. */
+    refused: instance.refused,
+    checks_files: instance.checksFiles,
+    beat: instance.beat,
     started_at: instance.startedAt === null ? null : new Date(instance.startedAt).toISOString(),
     version: instance.version,
     url: instance.url,
@@ -92,11 +177,17 @@ function otherTables<I extends Pick<Instance, 'age' | 'config'>>(instances: read
  * description next to the file. It decides by the file itself, so it has applied every change.
  */
 async function ofFile(path: string, seq: number): Promise<Listed[]> {
-  if (!isLocked(path)) return []
-  const { id, name, config, startedAt, version, url } = (await shownGateway(path)) ?? NOTHING_SHOWN
+  const shown = await gatewayOf(path)
+  if (shown === null) return []
+  const { id, name, config, startedAt, version, url, refused = null, secrets } = shown
   const started = startedAt === null ? null : new Date(startedAt).toISOString()
-  const shown = { config, differs: false, started_at: started, version, url }
-  return [{ id, name, seq, behind: 0, age_ms: 0, ...shown }]
+  const files = { config, differs: false, refused, checks_files: secrets !== null, beat: 0 }
+  return [{ id, name, seq, behind: 0, age_ms: 0, ...files, started_at: started, version, url }]
+}
+
+/** What the gateway of a store in a file shows; null: none runs on it. */
+export async function gatewayOf(path: string): Promise<ShownGateway | null> {
+  return isLocked(path) ? ((await shownGateway(path)) ?? NOTHING_SHOWN) : null
 }
 
 /** The gateway is of an older version, or the disk is full. */
@@ -113,11 +204,12 @@ const NOTHING_SHOWN: ShownGateway = {
 function formatFile(gateway: Listed | null, seq: number): string {
   const newest = `A store in a file has no fleet. Its newest change is ${seq}.`
   if (gateway === null) return `No gateway uses this store. ${newest}`
-  const { version, started_at: started, config } = gateway
+  const { version, started_at: started, config, refused } = gateway
   const shown = [
     ...(version === null ? [] : [`version ${version}`]),
     ...(started === null ? [] : [`started at ${started}`]),
     ...(config === null ? [] : [`with tables ${config}`]),
+    ...(refused === null ? [] : [refusedText(refused)]),
   ]
   const what = shown.length === 0 ? '' : `: ${printable(shown.join(', '))}`
   return `A gateway uses this store${what}. ${newest}`
@@ -152,7 +244,15 @@ function formatInstances(instances: readonly Listed[], seq: number): string {
   )
   const first = `The store's newest change is ${seq}; instances on its list: ${instances.length}.`
   const differ = instances.some(({ differs }) => differs) ? [fold(DIFFERENT)] : []
-  return [first, ...(rows.length === 0 ? [] : [columns([INSTANCE_HEADING, ...rows])]), ...differ].join('\n')
+  const table = rows.length === 0 ? [] : [columns([INSTANCE_HEADING, ...rows])]
+  return [first, ...table, ...differ, ...refusals(instances)].join('\n')
+}
+
+/** A text for each instance that has refused its files. */
+function refusals(instances: readonly (Refusing & Pick<WaitedInstance, 'id'>)[]): string[] {
+  return instances.flatMap((each) =>
+    each.refused === null ? [] : [fold(printable(`${nameOf(each)} ${refusedText(each.refused)}`))],
+  )
 }
 
 function shortId(id: string): string {
@@ -162,15 +262,25 @@ function shortId(id: string): string {
 /** The number of changes that are printed; --json has all. */
 const SHOWN_CHANGES = 10
 
-async function printAnswer(gateway: Gateway, json: boolean, terminal: Terminal): Promise<void> {
-  const answer = await gateway.get<FleetAnswer>('/v1/fleet')
+async function showAnswer(gateway: Gateway, { json, wanted, terminal }: Show): Promise<number> {
+  let answer: FleetAnswer = { data: [], changes: [] }
+  const read = async () => {
+    answer = await gateway.get<FleetAnswer>('/v1/fleet')
+    return answer.data.map((each) => ({ ...OLDER, ...each }))
+  }
+  const { code, missing } = await awaited(read, ({ hash }) => hash, wanted)
   await terminal.print(json ? JSON.stringify(answer) : formatAnswer(answer))
+  missing(terminal)
+  return code
 }
+
+/** What a gateway of an older version does not answer. */
+const OLDER = { refused: null, checks_files: false, beat: 0 }
 
 const CHANGE_HEADING = ['change', 'kind', 'at', 'held everywhere after']
 
 function formatAnswer({ data, changes }: FleetAnswer): string {
-  const instances = data.map((each) => ({ ...each, age: each.age_ms, config: each.hash }))
+  const instances = data.map((each) => ({ ...OLDER, ...each, age: each.age_ms, config: each.hash }))
   const different = otherTables(instances)
   const rows = instances.map((each) => {
     const { id, seq, age, hash, version, url } = each
@@ -183,6 +293,7 @@ function formatAnswer({ data, changes }: FleetAnswer): string {
   return [
     columns([ANSWER_HEADING, ...rows]),
     ...(different.size === 0 ? [] : [fold(DIFFERENT)]),
+    ...refusals(instances),
     '',
     newest.length === 0
       ? fold('The gateway has seen no change of this tenant since its start.')

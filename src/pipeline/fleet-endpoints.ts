@@ -52,6 +52,7 @@ const instance = named(
   'A gateway of the fleet.',
   object({
     id: text('Random at each start.'),
+    name: text('Its host and process id.'),
     started_at: orNull(time(`When it started, by its own clock. ${OLDER}`)),
     version: orNull(text(`Its version of Seatgate. ${OLDER}`, { examples: ['1.2.0'] })),
     seq: count(
@@ -127,6 +128,7 @@ export function fleetEndpoint({ fleet }: FleetDeps): AdminEndpoint {
       const { instances, changes, redis } = await fleet(tenant)
       const data = instances.map((each) => ({
         id: each.id,
+        name: each.name,
         started_at: each.startedAt === null ? null : new Date(each.startedAt).toISOString(),
         version: each.version,
         seq: each.applied,

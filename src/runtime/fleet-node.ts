@@ -156,7 +156,7 @@ export class FleetNode {
     const { id, applied, follower, recent } = this.instance
     const others = listed.filter((each) => each.id !== id)
     const beat = listed.find((each) => each.id === id)?.beat ?? 0
-    const state = { id, beat, applied, age: follower.age, checksFiles: true }
+    const state = { id, name: this.#name, beat, applied, age: follower.age, checksFiles: true }
     const own = { ...state, ...this.#started, ...this.#shown }
     const instances = [own, ...others].sort(
       (a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0) || (a.id < b.id ? -1 : 1),

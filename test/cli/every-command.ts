@@ -156,7 +156,19 @@ export const ROWS: Readonly<Record<string, Row>> = {
   fleet: {
     works: ['fleet'],
     withoutStore: 1,
-    wrong: ['fleet --url x'],
+    wrong: ['fleet --url x', 'fleet --wait x', 'fleet --within 1s', 'fleet --wait 0123456789ab --within 0s'],
+  },
+  'secrets status': {
+    works: ['secrets status', 'secrets status --json'],
+    withoutStore: 1,
+    wrong: ['secrets status acme', 'secrets status --url x'],
+  },
+  'secrets wait': {
+    works: ['secrets wait acme --signs 0123456789ab --within 1s'],
+    exit: 3,
+    unknownTenant: 'secrets wait nobody --signs 0123456789ab',
+    withoutStore: 1,
+    wrong: ['secrets wait acme', 'secrets wait --signs 0123456789ab', 'secrets wait acme --without x'],
   },
   bootstrap: {
     works: ['bootstrap --tenant acme'],

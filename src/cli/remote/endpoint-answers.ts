@@ -67,6 +67,8 @@ export interface SecretsRow {
 export interface FleetAnswer {
   readonly data: readonly {
     readonly id: string
+    /** Left out by an older version. */
+    readonly name?: string
     readonly started_at: string | null
     readonly version: string | null
     readonly seq: number
