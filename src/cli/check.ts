@@ -52,9 +52,8 @@ export const check = defineCommand({
   run: async ({ values }, terminal) => {
     if (values.online && values['no-env'])
       throw new UsageError('--online and --no-env exclude each other: the addresses may be variables')
-    // Without the variables, the hash may be that of other tables.
-    if (values.hash && (values.online || values['no-env'] || values.format !== 'text'))
-      throw new UsageError('--hash excludes --online, --no-env and --format')
+    if (values.hash && (values.online || values.format !== 'text'))
+      throw new UsageError('--hash excludes --online and --format')
     const env = values['no-env'] ? null : terminal.env
     const checked = await checkedFile(values.config, env, values.online === true)
     const { out, err } = checkOutput(values.format, checked, versionOf(packageRoot()))

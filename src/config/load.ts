@@ -230,7 +230,8 @@ function tableOf(
 
 /** Whether decisions depend on the setting at this path of keys, so that a default cannot replace it. */
 function decidesRequests([first, second, third]: readonly string[]): boolean {
-  if (['routes', 'shadow', 'methods', 'api', 'api_hosts', 'console'].includes(first ?? '')) return true
+  const whole = ['routes', 'shadow', 'methods', 'api', 'api_hosts', 'console', 'rate_limits']
+  if (whole.includes(first ?? '')) return true
   if (first === 'limits') return second === 'max_body'
   return first === 'upstreams' && (third?.startsWith('allow_') === true || third === 'base_path')
 }

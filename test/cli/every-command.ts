@@ -41,7 +41,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   check: {
     works: ['check', 'check --format github', 'check --hash'],
-    wrong: ['check --format xml', 'check --online --no-env', 'check --hash --no-env'],
+    wrong: ['check --format xml', 'check --online --no-env', 'check --hash --online'],
   },
   routes: {
     works: ['routes', 'routes --permission trainings:list'],
