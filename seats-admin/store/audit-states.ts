@@ -1,5 +1,5 @@
 /**
- * What the entries of a tenant's audit say of each Seat, API key, block and revocation: whether each entry begins where
+ * What the entries of a tenant's audit say of each Seat, API key, block, grant and revocation: whether each entry begins where
  * the one before it on the same target ended, and whether the rows of the store are what the last one says. A
  * chain whose hashes are right does not show that: a row may have been changed by SQL. Sessions are left out,
  * as refreshes change them without an entry.
@@ -9,17 +9,18 @@ import { hash } from 'node:crypto'
 import type { ApiKey } from '../model/api-key.ts'
 import type { AuditStart } from '../model/audit.ts'
 import type { Block } from '../model/block.ts'
+import type { ListedGrant } from '../model/grant.ts'
 import { canonicalJson, type Json, type JsonObject } from '../model/canonical-json.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { subjectText } from '../model/revocation.ts'
-import { apiKeyForm, blockForm, revocationForm, seatForm } from './audit-forms.ts'
+import { apiKeyForm, blockForm, grantForm, revocationForm, seatForm } from './audit-forms.ts'
 import { stateOf } from './audit-chain.ts'
 import { Findings } from './audit-verifier.ts'
 import type { StoredRevocation } from './revocation-store.ts'
 import { integer, type Row, text, textOrNull } from './rows.ts'
 import { replaceUnstorable } from './storable-text.ts'
 
-type Kind = 'seat' | 'api-key' | 'block' | 'revocation'
+type Kind = 'seat' | 'api-key' | 'block' | 'grant' | 'revocation'
 
 interface State {
   /** The number of the last entry. */
@@ -27,8 +28,10 @@ interface State {
   readonly name: string
   /** The digest of what the entry left; null: nothing is left. */
   readonly digest: string | null
-  /** The end of a block in ms since the epoch. A block ends without an entry. */
+  /** The end of a block or a grant in ms since the epoch, without an entry. */
   readonly until: number
+  /** The id of the Seat of a grant, with which it is deleted without an entry; null for other kinds. */
+  readonly seat: string | null
   /** The ids of the Seats of an API key; null: not all are known. */
   readonly seats: readonly string[] | null
   /** The owner of an API key, which never changes; undefined: it has none. */
@@ -51,6 +54,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   seat: 'Seat',
   'api-key': 'API key',
   block: 'block of',
+  grant: 'grant of',
   revocation: 'revocation of',
 }
 
@@ -102,6 +106,10 @@ export class AuditStates extends Findings {
     this.#rows.push(rowOf('block', block, block.user, blockForm(block)))
   }
 
+  grant(grant: ListedGrant): void {
+    this.#rows.push(rowOf('grant', grant, grant.user, grantForm(grant)))
+  }
+
   revocation(revocation: StoredRevocation): void {
     const { id, at, subject, isInForce } = revocation
     const name = subjectText(subject)
@@ -114,8 +122,9 @@ export class AuditStates extends Findings {
   end(now: number): void {
     for (const row of this.#rows) this.#compare(row)
     const there = new Set(this.#rows.map(({ kind, id }) => keyOf(kind, id)))
-    for (const [key, { seq, name, digest: left, until }] of this.#states) {
+    for (const [key, { seq, name, digest: left, until, seat }] of this.#states) {
       if (left === null || there.has(key) || seq > this.#settled || until <= now) continue
+      if (seat !== null && !there.has(keyOf('seat', seat))) continue
       const [kind = '', id = ''] = key.split(' ')
       this.add(seq, 'row', `${nameOf(kind as Kind, id, name)} is gone, and entry ${seq} left it`)
     }
@@ -150,12 +159,14 @@ export class AuditStates extends Findings {
       if (last !== undefined && this.#ids.get(last.name) === id) this.#ids.delete(last.name)
       if (after !== null) this.#ids.set(name, id)
     }
-    const until = kind === 'block' && after !== null ? Date.parse(String(after['until'])) : NaN
+    const ends = kind === 'block' || kind === 'grant'
+    const until = ends && after !== null ? Date.parse(String(after['until'])) : NaN
     this.#states.set(key, {
       seq,
       name,
       digest: digest(kind, after),
       until: Number.isNaN(until) ? Infinity : until,
+      seat: kind === 'grant' && after !== null ? String(after['seat_id']) : null,
       // A later entry of a key, its revocation, gives it no Seats.
       owner: kind === 'api-key' ? (after?.['owner'] ?? last?.owner) : undefined,
       seats: kind === 'api-key' ? (last?.seats ?? this.#idsOf(last === undefined ? after : null)) : null,
@@ -202,7 +213,7 @@ function owned(state: JsonObject | null, last: State | undefined): JsonObject | 
 }
 
 function nameIn(kind: Kind, state: JsonObject | null): Json | undefined {
-  return state?.[kind === 'block' ? 'user' : 'name']
+  return state?.[kind === 'block' || kind === 'grant' ? 'user' : 'name']
 }
 
 function rowOf(
@@ -235,13 +246,19 @@ function nameOf(kind: Kind, id: string, name: string): string {
   return `${NAMES[kind]} ${JSON.stringify(name)} (${id})`
 }
 
+const FOLLOWING: Partial<Readonly<Record<Kind, string>>> = {
+  seat: 'api_key',
+  'api-key': 'seats',
+  grant: 'seat',
+}
+
 /**
  * Without what changes with no entry of the target: the key that a bootstrap made with a Seat, and the names
- * of a key's Seats, which follow the Seats. An entry of an older version lacks the origin of a block, `admin`.
+ * of the Seats of a key or a grant, which follow the Seats. An entry of an older version lacks the origin of a block, `admin`.
  */
 function digest(kind: Kind, state: JsonObject | null): string | null {
   if (state === null) return null
-  const left = kind === 'seat' ? 'api_key' : kind === 'api-key' ? 'seats' : ''
+  const left = FOLLOWING[kind] ?? ''
   const isDefault = (name: string) => kind === 'block' && name === 'origin' && state[name] === 'admin'
   const kept = Object.fromEntries(Object.entries(state).filter(([name]) => name !== left && !isDefault(name)))
   return hash('sha256', canonicalJson(kept), 'base64')

@@ -3,19 +3,19 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { openStore } from '../../seats-admin/index.ts'
-import { audited as written } from '../seats-admin/store/audit-states-conformance.ts'
+import { openStore, type Store } from '../../seats-admin/index.ts'
+import { audited as written, auditedGrants } from '../seats-admin/store/audit-states-conformance.ts'
 import { writer } from '../seats-admin/store/conformance.ts'
 import { CONFIG, folderWith, ROUTES } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
 
-async function audited(t: Test) {
+async function audited<W>(t: Test, write: (store: Store) => Promise<W>) {
   const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES })
   const path = join(cwd, 'seatgate.db')
   await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])
   const store = await openStore({ kind: 'sqlite', path, timeout: 60_000 })
   t.teardown(() => store.close())
-  const ids = await written(store)
+  const ids = await write(store)
   return {
     ...ids,
     store,
@@ -35,12 +35,12 @@ async function audited(t: Test) {
 }
 
 t.test('as it was written: nothing is found', async (t) => {
-  const { verify } = await audited(t)
+  const { verify } = await audited(t, written)
   t.same(await verify(), { code: 0, found: [] })
 })
 
 t.test('rows changed by SQL', async (t) => {
-  const { sql, verify, desk, clerk, key } = await audited(t)
+  const { sql, verify, desk, clerk, key } = await audited(t, written)
   sql(`UPDATE seats SET permissions = '["*"]' WHERE id = '${desk}'`)
   t.match(await verify(), { code: 3, found: [`row: Seat "Front desk" (${desk}) is not what entry 7 left`] })
   t.same(await verify('--no-rows'), { code: 0, found: [] })
@@ -66,11 +66,11 @@ t.test('rows changed by SQL', async (t) => {
 })
 
 t.test('revocations, cutoffs and owners changed by SQL', async (t) => {
-  const { sql, verify, owned } = await audited(t)
+  const { sql, verify, owned } = await audited(t, written)
   const user = `subject = '{"user":"ann"}'`
   const found = async () => (await verify()).found
   sql(`UPDATE api_keys SET owner = NULL WHERE id = '${owned}'`)
-  t.match(await found(), [/row: API key "owned" \(\w+\) is not what entry 14 left/])
+  t.match(await found(), [/row: API key "owned" \(\w+\) is not what entry 17 left/])
   sql(
     `UPDATE api_keys SET owner = '"ann"' WHERE id = '${owned}'; UPDATE cutoffs SET at = at - 1 WHERE ${user}`,
   )
@@ -79,23 +79,43 @@ t.test('revocations, cutoffs and owners changed by SQL', async (t) => {
   sql(`UPDATE cutoffs SET at = at + 1 WHERE ${user}`)
   t.same(await found(), [])
   sql(`UPDATE revocations SET record = replace(record, 'lost', 'moved')`)
-  t.match(await found(), [/row: revocation of "user:ann" \(\w+\) is not what entry 15 left/])
+  t.match(await found(), [/row: revocation of "user:ann" \(\w+\) is not what entry 18 left/])
   sql(
     `UPDATE revocations SET record = replace(record, 'moved', 'lost'); DELETE FROM cutoffs WHERE kind = 'tenant'`,
   )
   t.match(await found(), [/row: revocation of "tenant" \(\w+\) is there, and the cutoff that it left is not/])
   sql(`DELETE FROM revocations WHERE subject = '{"tenant":true}'`)
-  t.match(await found(), [/revocation of "tenant" \(\w+\) is gone, and entry 19 left it/])
+  t.match(await found(), [/revocation of "tenant" \(\w+\) is gone, and entry 22 left it/])
+})
+
+t.test('grants changed by SQL', async (t) => {
+  const { sql, verify, kept, desk } = await audited(t, auditedGrants)
+  const found = async () => (await verify()).found
+  t.same(await found(), [])
+  const isOther = /row: grant of "eve" \(\w+\) is not what entry 4 left/
+  sql(`UPDATE grants SET until_at = until_at + 1 WHERE id = '${kept}'`)
+  t.match(await found(), [isOther])
+  sql(`UPDATE grants SET until_at = until_at - 1, sub = '"mallory"' WHERE id = '${kept}'`)
+  t.match(await found(), [/row: grant of "mallory" \(\w+\) is not what entry 4 left/])
+  sql(`UPDATE grants SET sub = '"eve"' WHERE id = '${kept}'`)
+  t.same(await found(), [])
+  sql(
+    `INSERT INTO grants SELECT tenant, '01KAJ0Z1V5Q8T2C0W7M3E9R4XD', sub, sub_digest, user, seat_id, from_at, until_at,
+       reason, created_by, created_at FROM grants WHERE id = '${kept}'`,
+  )
+  t.match(await found(), [/row: grant of "eve" \(01KAJ0Z1V5Q8T2C0W7M3E9R4XD\) is there without an entry/])
+  sql(`DELETE FROM grants WHERE seat_id = '${desk}'`)
+  t.match(await found(), [/row: grant of "eve" \(\w+\) is gone, and entry 4 left it/])
 })
 
 t.test('a change by SQL, and a later one by Seatgate that hides it', async (t) => {
-  const { sql, verify, store, desk, clerk } = await audited(t)
+  const { sql, verify, store, desk, clerk } = await audited(t, written)
   sql(`UPDATE seats SET permissions = '["*"]' WHERE id IN ('${desk}', '${clerk}')`)
   await store.updateSeat(writer(), desk, { permissions: ['a:b'] })
   await store.deleteSeat(writer(), clerk)
   const found = [
-    `before: entry 20 does not begin where entry 7 left Seat "Front desk" (${desk})`,
-    `before: entry 21 does not begin where entry 3 left Seat "Clerk" (${clerk})`,
+    `before: entry 23 does not begin where entry 7 left Seat "Front desk" (${desk})`,
+    `before: entry 24 does not begin where entry 3 left Seat "Clerk" (${clerk})`,
   ]
   t.same(await verify(), { code: 3, found })
   t.same(await verify('--no-rows'), { code: 3, found }, 'entries are compared all the same')

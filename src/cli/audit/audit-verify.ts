@@ -6,7 +6,7 @@ import { printable } from '../../telemetry/readable.ts'
 import { CONFIG, JSON_OUTPUT, TENANTS, UsageError } from '../arguments.ts'
 import { defineCommand, tenantIdsOf } from '../command.ts'
 import { withStore } from '../existing-store.ts'
-import { blocksOf, keysOf, revocationsOf, seatsOf } from '../seat-source.ts'
+import { blocksOf, grantsOf, keysOf, revocationsOf, seatsOf } from '../seat-source.ts'
 
 const TAMPERED = 3
 /** The number of entries that are read at once. */
@@ -16,7 +16,7 @@ export const verifyAudit = defineCommand({
   name: 'audit verify',
   summary: 'Proves that the audit is as it was written.',
   details:
-    'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys, blocks and revocations that differ from their last entry.',
+    'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys, blocks, grants and revocations that differ from their last entry.',
   options: {
     tenant: TENANTS,
     head: {
@@ -25,7 +25,7 @@ export const verifyAudit = defineCommand({
         'an entry of the tenant that must exist, such as seatgate_audit_head in the log of a start',
     },
     'no-rows': {
-      description: 'does not compare Seats, API keys, blocks and revocations with their last entries',
+      description: 'does not compare Seats, API keys, blocks, grants and revocations with their last entries',
     },
     config: CONFIG,
     json: JSON_OUTPUT,
@@ -85,6 +85,7 @@ export async function compareRows(
   for await (const seat of seatsOf(store, tenant)) states.seat(seat)
   for await (const key of keysOf(store, tenant)) states.apiKey(key)
   for await (const block of blocksOf(store, tenant)) states.block(block)
+  for await (const grant of grantsOf(store, tenant)) states.grant(grant)
   for await (const revocation of revocationsOf(store, tenant)) states.revocation(revocation)
   for (let after = last; ;) {
     const { rows, start } = await store.audit.chain(tenant, after, READ)

@@ -19,6 +19,15 @@ export const auditStatesConformance = suite((test) => {
       t.same([states.findings, states.count], [[], 0])
     })
 
+  test('nothing is found of grants', async (t, store) => {
+    await auditedGrants(store)
+    const states = new AuditStates()
+    const { rows, start } = await store.audit.chain('acme', '', 100)
+    states.read(rows, start)
+    await compareRows(store, 'acme', states, String(rows.at(-1)?.id))
+    t.same(states.findings, [])
+  })
+
   test('an entry of an older version, which has no origin', async (t, store) => {
     await audited(store)
     const states = new AuditStates()
@@ -65,6 +74,23 @@ export const auditStatesConformance = suite((test) => {
     t.same(states.findings, [])
   })
 })
+
+/** Grants in force, to come, ended and deleted; of Seats with another name, and of one that is gone. */
+export async function auditedGrants(store: Store) {
+  const { id: desk } = await seat(store, 'Desk', ['main'])
+  const { id: gone } = await seat(store, 'Gone', ['main'])
+  const later = Date.now() + 3_600_000
+  const grant = async (of: string, until = later, from: number | null = null) =>
+    done(await store.createGrant(writer(), { user: 'eve', seat: of, from, until, reason: 'x' })).value.id
+  const kept = await grant(desk)
+  await grant(desk, 2)
+  await grant(gone)
+  const deleted = await grant(desk, later + 1, later)
+  done(await store.updateSeat(writer(), desk, { name: 'Front desk' }))
+  done(await store.deleteSeat(writer(), gone))
+  done(await store.deleteGrant(writer(), deleted))
+  return { kept, desk }
+}
 
 /** Some of each change. */
 export async function audited(store: Store) {
