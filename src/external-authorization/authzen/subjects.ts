@@ -89,12 +89,12 @@ function keySubject(tenant: string, id: string, { memory, now }: SubjectDeps): S
     },
     async seats(question, trace) {
       const claims = { by: 'id', seats: (await read(trace))?.seatIds ?? [] } as const
-      return seatsOf(memory, tenant, claims, question, trace)
+      return seatsOf(memory, holderOf(tenant, null), claims, question, trace)
     },
   }
 }
 
-/** A user with the Seats of the last sign-in. */
+/** A user with the Seats of the last sign-in, and those of grants in force. */
 function userSubject(tenant: string, sub: string, { memory, store, now }: SubjectDeps): Subject {
   /** One reading serves all questions of a request. */
   let user: Promise<User | null> | null = null
@@ -119,7 +119,7 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
       const names = (await read())?.seats ?? []
       // A Seat that has taken the name of another one since the reading grants nothing.
       const claims = { by: 'any-space', names, issuedAt: Math.floor(readAt / 1000) } as const
-      const seats = seatsOf(memory, tenant, claims, question, trace)
+      const seats = seatsOf(memory, holderOf(tenant, sub), claims, question, trace)
       if (!hasWaited && !(seats instanceof Promise)) return seats
       const resolved = await seats
       // A sign-in since the reading is no change of the feed.
@@ -137,19 +137,23 @@ export const EVERYTHING = Object.freeze({ space: '', admin: true, all: false, pe
 
 function seatsOf(
   memory: SeatLookup,
-  tenant: string,
+  holder: ReturnType<typeof holderOf>,
   claims: SeatClaims,
   question: SeatQuestion,
   trace: Trace,
 ): ResolvedSeats | Promise<ResolvedSeats> {
   const principal = {
-    ...{ ...holderOf(tenant, null), user: '', email: null },
+    ...{ ...holder, user: '', email: null },
     ...{ claims, session: null, validUntil: null },
   }
   return resolve(memory, principal, question, trace)
 }
 
-/** A caller with a credential that no revocation has voided. */
+/**
+ * A caller with a credential that no revocation has voided.
+ *
+ * @param owner the user whose grants count; null: there is none
+ */
 function holderOf(tenant: string, owner: string | null) {
   return { method: 'bearer', tenant, owner, issuedAt: Infinity } as const
 }

@@ -172,3 +172,21 @@ t.test('wrong input', async (t) => {
   const named = { ...onRoute('user:bob', 'GET', '/v1/me'), action: 7 }
   t.match(await ask('/access/v1/search/action', named), { status: 200 }, 'an action is none of its members')
 })
+
+t.test('a user who has a Seat by a grant', async (t) => {
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  const grant = await world.admin('POST', '/v1/grants', { user: 'gil', seat: 'Viewer', until })
+  const asked = {
+    action: { name: 'GET' },
+    resource: { type: 'route', id: '/v1/trainings/{id}' },
+    context: { space: 'main' },
+  }
+  const users = async () => ids(await search('subject', { ...asked, subject: { type: 'user' } }))
+  t.same(await users(), ['alice', 'gil'])
+  const evaluate = async () =>
+    (await ask('/access/v1/evaluation', { ...asked, subject: { type: 'user', id: 'gil' } })).json.decision
+  t.equal(await evaluate(), true)
+  await world.admin('DELETE', `/v1/grants/${grant.json.id}`)
+  t.same(await users(), ['alice'])
+  t.equal(await evaluate(), false)
+})
