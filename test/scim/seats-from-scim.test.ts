@@ -1,0 +1,133 @@
+/**
+ * A tenant with `seats_from: scim`: its users have the Seats with the names of their groups, at the next request
+ * after the answer to each change. What a token names counts no more; API keys are as before.
+ */
+
+import t from 'tap'
+import { GROUP, startScim, USER } from './support.ts'
+
+const scim = await startScim(t, {
+  acme: ['seats_from: scim'],
+  routes: ['GET /list: trainings:list', 'GET /me: authenticated'],
+})
+const { world } = scim
+await world.seat('Viewer', ['main'], ['trainings:list'])
+await world.seat('Reader', ['main'], ['trainings:list'])
+
+/** The decision on a request of the user, whose token names a Seat. */
+async function ask(sub: string, path = '/list', tenant = 'acme'): Promise<string> {
+  const authorization = `Bearer ${await world.token(['main:Viewer'], { sub, tenant })}`
+  const { status, json } = await world.client.send('GET', path, { authorization, space: 'main' })
+  return status < 300 ? 'allow' : `${status} ${json.code}`
+}
+
+const NO_SEAT = '403 no_seat_in_space'
+
+t.test('what the token names counts for nothing, and the user still authenticates', async (t) => {
+  t.equal(await ask('stranger'), NO_SEAT)
+  t.equal(await ask('stranger', '/me'), 'allow')
+  await scim.user('member')
+  t.equal(await ask('member'), NO_SEAT)
+})
+
+t.test('each change of the groups counts from its answer on', async (t) => {
+  const id = await scim.user('alice')
+  const others = await Promise.all(['a1', 'a2'].map((name) => scim.user(name)))
+  const group = await scim.group('Nothing', [id, ...others])
+  t.equal(await ask('alice'), NO_SEAT)
+  const rename = (displayName: string) =>
+    scim.patch(`/Groups/${group}`, { op: 'replace', value: { displayName } })
+  const change = (op: 'add' | 'remove') =>
+    op === 'add'
+      ? scim.patch(`/Groups/${group}`, { op, path: 'members', value: [{ value: id }] })
+      : scim.patch(`/Groups/${group}`, { op, path: `members[value eq "${id}"]` })
+  const steps: [string, () => Promise<{ readonly status: number; readonly body: string }>, string][] = [
+    ['the group is renamed to a Seat', () => rename('Viewer'), 'allow'],
+    ['the user is removed', () => change('remove'), NO_SEAT],
+    ['the user is added', () => change('add'), 'allow'],
+    ['the group is renamed to no Seat', () => rename('viewer'), NO_SEAT],
+    ['and to another Seat', () => rename('Reader'), 'allow'],
+    ['the group is deleted', () => scim.send('DELETE', `/Groups/${group}`), NO_SEAT],
+  ]
+  for (const [what, does, expected] of steps) {
+    const { status, body } = await does()
+    t.ok(status >= 200 && status < 300, `${what}: ${body}`)
+    t.equal(await ask('alice'), expected, what)
+  }
+})
+
+t.test('a group that is put, and a user who is deleted and made again', async (t) => {
+  const id = await scim.user('bob')
+  const group = await scim.group('Reader group', [])
+  const put = (displayName: string, members: readonly string[]) =>
+    scim.send('PUT', `/Groups/${group}`, {
+      ...{ schemas: [GROUP], displayName },
+      members: members.map((value) => ({ value })),
+    })
+  t.equal((await put('Viewer', [id])).status, 200)
+  t.equal(await ask('bob'), 'allow')
+  t.equal((await scim.send('DELETE', `/Users/${id}`)).status, 204)
+  t.match(await ask('bob'), /^40[13] /)
+  await scim.user('bob')
+  t.match(await ask('bob'), /^40[13] /, 'who has no groups then')
+  t.equal((await put('Gone', [])).status, 200)
+})
+
+t.test('a user who gets another key', async (t) => {
+  const id = await scim.user('carol')
+  const group = await scim.group('Viewer', [id])
+  t.equal(await ask('carol'), 'allow')
+  const put = { schemas: [USER], userName: 'carol', externalId: 'caroline', active: true }
+  t.equal((await scim.send('PUT', `/Users/${id}`, put)).status, 200)
+  t.not(await ask('carol'), 'allow')
+  t.equal(await ask('caroline'), 'allow')
+  t.equal((await scim.send('DELETE', `/Groups/${group}`)).status, 204)
+})
+
+t.test('the Seat of the name is changed, renamed away, and made again', async (t) => {
+  const seat = await world.seat('Editor', ['main'], ['trainings:list'])
+  await scim.group('Editor', [await scim.user('dave')])
+  t.equal(await ask('dave'), 'allow')
+  const put = (fields: object) => world.admin('PUT', `/v1/seats/${seat}`, fields)
+  t.equal((await put({ permissions: ['x:y'] })).status, 200)
+  t.equal(await ask('dave'), '403 permission_denied')
+  t.equal((await put({ permissions: ['trainings:list'], name: 'Author' })).status, 200)
+  t.equal(await ask('dave'), NO_SEAT)
+  await world.seat('Editor', ['main'], ['trainings:list'])
+  t.equal(await ask('dave'), 'allow', 'a mark of a name given up does not concern groups')
+})
+
+t.test('API keys, and another tenant, are as before', async (t) => {
+  const { json } = await world.admin('POST', '/v1/api-keys', { name: 'K', seats: ['Viewer'] })
+  const answer = await world.client.send('GET', '/list', { 'x-api-key': json.key, space: 'main' })
+  t.equal(answer.status, 200)
+  await world.seat('Viewer', ['main'], ['trainings:list'], 'globex')
+  t.equal(await ask('alice', '/list', 'globex'), 'allow')
+})
+
+t.test('a grant adds its Seat until it is taken back', async (t) => {
+  await scim.user('erin')
+  const seat = (await world.admin('GET', '/v1/seats?limit=100')).json.data.find(
+    ({ name }: { name: string }) => name === 'Reader',
+  )
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  const grant = await world.admin('POST', '/v1/grants', { user: 'erin', seat: seat.id, until })
+  t.equal(grant.status, 200, grant.body)
+  t.equal(await ask('erin'), 'allow')
+  t.equal((await world.admin('DELETE', `/v1/grants/${grant.json.id}`)).status, 204)
+  t.equal(await ask('erin'), NO_SEAT)
+  const again = await world.admin('POST', '/v1/grants', { user: 'erin', seat: 'Reader', until })
+  t.equal(again.status, 200, again.body)
+  t.equal(await ask('erin'), 'allow')
+  t.equal((await world.admin('DELETE', `/v1/seats/${seat.id}`)).status, 204)
+  t.equal(await ask('erin'), NO_SEAT, 'it holds its Seat by id')
+})
+
+t.test('a user of many groups, whose authorization is cached', async (t) => {
+  const id = await scim.user('frank')
+  const names = Array.from({ length: 20 }, (_, at) => `Group ${at}`)
+  for (const name of names) await scim.group(name, [id])
+  for (let times = 0; times < 3; times++) t.equal(await ask('frank'), NO_SEAT)
+  await world.seat('Group 19', ['main'], ['trainings:list'])
+  t.equal(await ask('frank'), 'allow')
+})
