@@ -159,11 +159,16 @@ const PROVISIONS = 0x9a0de
 
 function provisionsOf(random: Random, when: () => number): Action[] {
   if (random.chance(0.3)) return []
-  const actions: Action[] = Array.from({ length: 1 + random.below(4) }, () => ({
-    ...{ at: 20 + when(), kind: 'provision' as const, target: random.below(ANY) },
-    ...{ record: random.below(2), deletes: random.chance(0.25), isWide: random.chance(0.3) },
-    ...{ begins: random.pick([0, 0, random.between(0, 500)]), lasts: random.between(100, 1500) },
-  }))
+  // Two of one record often follow each other at once.
+  const actions = Array.from({ length: 1 + random.below(3) }).flatMap((): Action[] => {
+    const [at, record] = [20 + when(), random.below(2)]
+    const later = random.chance(0.6) ? [random.between(0, 80)] : []
+    return [0, ...later].map((more) => ({
+      ...{ at: at + more, kind: 'provision', target: random.below(ANY), record },
+      ...{ deletes: random.chance(0.25), isWide: random.chance(0.3) },
+      ...{ begins: random.pick([0, 0, random.between(0, 500)]), lasts: random.between(100, 1500) },
+    }))
+  })
   const clocks: Action[] = random.chance(0.1)
     ? [{ at: when(), kind: 'set the store clock', by: random.between(-3000, 3000) }]
     : []
