@@ -83,7 +83,7 @@ export const gatewayFile = file(
         { default: '', examples: ['/_seatgate'] },
       ),
       authPrefix: text(
-        'Prefix of the sign-in paths and of the path to the keys of signed identity. The redirect_uri that providers know includes it.',
+        'Prefix of the paths of sign-in and SCIM, and of the path to the keys of signed identity. The redirect_uri that providers know includes it.',
         prefix,
         { default: '', examples: ['/_seatgate'] },
       ),

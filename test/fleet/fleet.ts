@@ -38,6 +38,8 @@ export interface FleetOptions {
   readonly linesOf?: (port: number) => readonly string[]
   /** The upstream, and the lines of its route table; left out: each request for trainings is answered at once. */
   readonly upstream?: { readonly target: string; readonly routes: readonly string[] }
+  /** Further settings of acme, as in `ConfigurationOptions`. */
+  readonly acme?: readonly string[]
   /** In place of the command line's entry point. */
   readonly program?: readonly string[]
   /** Additional environment of one gateway. */
@@ -189,7 +191,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
         store: through(toStore, database),
         target,
         routes,
-        acme: [`oidc: ${provider.settings}`],
+        acme: [`oidc: ${provider.settings}`, ...(options.acme ?? [])],
         top: limited ? [`rate_limits: { reads: ${options.rateLimit} }`] : [],
       },
       redis: redisUrl === null ? null : through(toRedis, redisUrl),

@@ -26,6 +26,8 @@ interface ProcessOptions {
   readonly workers?: number
   /** Of acme's provider, where they differ from the default. */
   readonly acme?: Partial<OidcConfig>
+  /** Further settings of acme, as in `ConfigurationOptions`. */
+  readonly more?: readonly string[]
 }
 
 const ROUTES = [
@@ -137,7 +139,8 @@ export async function startProcesses(t: Test, options: ProcessOptions): Promise<
   const origin = originOf(first)
   const uri = `${origin}/auth/oidc/backchannel-logout/acme`
   const providers = await startProviders(t, origin, { backchannelLogout: { uri, session: true } })
-  for (const { file } of gateways) configureTenant(file, 'acme', providers.acme.config(acme))
+  for (const { file } of gateways)
+    configureTenant(file, 'acme', providers.acme.config(acme), [], options.more)
   const key = await bootstrap(await loadConfig(first.file, env))
   const processes = new SignInProcesses(gateways, key, origin, providers)
   eavesdrop(processes.acme, processes.secrets)

@@ -103,17 +103,24 @@ export class SignInWorld extends SignInTenants {
   }
 }
 
-/** Replaces the tenant's line in the configuration. @param token lines for its token; its secrets are added where they are absent */
+/**
+ * Replaces the tenant's line in the configuration.
+ *
+ * @param token lines for its token; its secrets are added where they are absent
+ * @param more further settings of the tenant
+ */
 export function configureTenant(
   file: string,
   id: string,
   oidc: OidcConfig | null,
   token: readonly string[] = [],
+  more: readonly string[] = [],
 ): void {
   const secret = `"\${${id.toUpperCase()}_SECRET}"`
   const secrets = token.some((line) => line.startsWith('secrets:')) ? [] : [`secrets: [${secret}]`]
   const parts = [...secrets, ...token].join(', ')
-  const line = `  ${id}: { token: { ${parts} }${oidc === null ? '' : `, oidc: ${written(oidc)}`} }`
+  const own = [`token: { ${parts} }`, ...(oidc === null ? [] : [`oidc: ${written(oidc)}`]), ...more]
+  const line = `  ${id}: { ${own.join(', ')} }`
   rewrite(file, (text) => text.replace(new RegExp(`^  ${id}: .*$`, 'm'), () => line))
 }
 
