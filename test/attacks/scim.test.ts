@@ -254,6 +254,23 @@ t.test('without the token, no body is read', async (t) => {
   raw.close()
 })
 
+t.test('a body that does not arrive', async (t) => {
+  const { world: impatient } = await startScim(t, { top: ['limits: { body_timeout: 1s }'] })
+  const raw = new RawClient(impatient.port)
+  const head = [
+    `POST ${BASE}/Users HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${TOKEN}`,
+    'Content-Type: application/scim+json',
+    'Content-Length: 100',
+  ]
+  raw.send(`${head.join('\r\n')}\r\n\r\n{"userName":"slow"`)
+  const answer = await raw.until('"detail"')
+  t.match(answer, /^HTTP\/1\.1 408 /)
+  t.match(answer, 'application/scim+json')
+  raw.close()
+})
+
 t.test('a user with an attribute of the schema of groups, and the other way round', async (t) => {
   const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group'
   for (const [path, body] of [

@@ -391,3 +391,26 @@ t.test('uniqueness and wrong members', async (t) => {
   t.equal((await scim.patch(`/Groups/${group}`, { op: 'remove', path: 'members' })).status, 400)
   t.same(await scim.members(group), [dave])
 })
+
+t.test('the addresses belong to SCIM if a tenant has it, and otherwise to the tables', async (t) => {
+  const routes = ['GET /scim/{customer}/v2/Users: public', 'GET /scim/{customer}/v1/Users: public']
+  const tables = { 'scim.yaml': `upstream: main\nroutes:\n${routes.map((each) => `  ${each}\n`).join('')}` }
+  await t.rejects(startScim(t, { tables }), /routes\/scim\.yaml:3:3: .*built-in/s)
+  const without = await startScim(t, { scim: 'admin_space: admin', tables, globex: false })
+  for (const version of ['v1', 'v2'])
+    t.equal((await without.world.client.send('GET', `/scim/acme/${version}/Users`)).status, 200)
+  t.equal((await without.world.client.send('GET', '/scim/acme/v2/Groups')).json.code, 'route_not_found')
+})
+
+t.test('after api.auth_prefix', async (t) => {
+  const { world: moved } = await startScim(t, {
+    top: ['api: { auth_prefix: /_auth }'],
+    redirect: `${ORIGIN}/_auth/auth/oidc/callback`,
+  })
+  const authorization = `Bearer ${TOKEN}`
+  const { status, json } = await moved.client.send('GET', `/_auth${BASE}/ResourceTypes/User`, {
+    authorization,
+  })
+  t.match([status, json.meta.location], [200, `${ORIGIN}/_auth${BASE}/ResourceTypes/User`])
+  t.equal((await moved.client.send('GET', `${BASE}/Users`, { authorization })).status, 404)
+})

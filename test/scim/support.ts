@@ -16,8 +16,8 @@ export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group'
 const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 
 /** @param name of the tenant, and of its client at the provider */
-function oidc(name: string): string {
-  return `oidc: { issuer: https://login.example, client_id: ${name}, redirect_uri: ${ORIGIN}/auth/oidc/callback }`
+function oidc(name: string, redirect: string): string {
+  return `oidc: { issuer: https://login.example, client_id: ${name}, redirect_uri: ${redirect} }`
 }
 
 const SCIM = 'scim: { token: ["${NEW_TOKEN}", "${TOKEN}"] }'
@@ -25,16 +25,24 @@ const SCIM = 'scim: { token: ["${NEW_TOKEN}", "${TOKEN}"] }'
 export interface ScimOptions extends WorldOptions {
   /** The setting `scim` of acme. */
   readonly scim?: string
+  /** The `redirect_uri` of both. */
+  readonly redirect?: string
+  /** Whether globex has SCIM too; left out: it has. */
+  readonly globex?: boolean
 }
 
-export async function startScim(t: Test, { scim = SCIM, ...options }: ScimOptions = {}): Promise<ScimWorld> {
-  const env = { TOKEN, NEW_TOKEN, GLOBEX_TOKEN, ...options.env }
-  const world = await startWorld(t, { ...options, acme: [oidc('acme'), scim, ...(options.acme ?? [])], env })
-  const { file } = world.config
-  const secrets = 'globex: { token: { secrets: ["${GLOBEX_SECRET}"] }'
-  const more = `, ${oidc('globex')}, scim: { token: "\${GLOBEX_TOKEN}" } }`
-  writeFileSync(file, readFileSync(file, 'utf8').replace(`${secrets} }`, secrets + more))
-  await world.reload()
+export async function startScim(t: Test, options: ScimOptions = {}): Promise<ScimWorld> {
+  const { scim = SCIM, redirect = `${ORIGIN}/auth/oidc/callback`, globex = true, ...more } = options
+  const env = { TOKEN, NEW_TOKEN, GLOBEX_TOKEN, ...more.env }
+  const acme = [oidc('acme', redirect), scim, ...(more.acme ?? [])]
+  const world = await startWorld(t, { ...more, acme, env })
+  if (globex) {
+    const { file } = world.config
+    const own = 'globex: { token: { secrets: ["${GLOBEX_SECRET}"] }'
+    const added = `, ${oidc('globex', redirect)}, scim: { token: "\${GLOBEX_TOKEN}" } }`
+    writeFileSync(file, readFileSync(file, 'utf8').replace(`${own} }`, own + added))
+    await world.reload()
+  }
   return new ScimWorld(world)
 }
 
