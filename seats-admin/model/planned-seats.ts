@@ -3,6 +3,7 @@
 import type { Committed, KeyAdministration } from './change.ts'
 import type { Scope } from './scope.ts'
 import type { ListedSeat, WantedSeat } from './seat.ts'
+import type { SeatsFrom } from './seats-from.ts'
 
 /** For whom a plan is made: it has only the Seats in the caller's scope. */
 export interface SeatsReader {
@@ -12,6 +13,8 @@ export interface SeatsReader {
   readonly now: number
   /** Limit of a Seat's size in bytes; none when absent. */
   readonly seatBytes?: number
+  /** Null if left out. */
+  readonly seatsFrom?: SeatsFrom
 }
 
 /** The entity tag of each Seat of a plan, by {@link SeatChange.name}; null: the Seat is to be created. */
@@ -37,7 +40,7 @@ export interface HoldingKeys {
 }
 
 export interface SeatHolders {
-  /** Users whose latest sign-in carried the Seat. */
+  /** As `ListedSeat.memberCount`. */
   readonly users: number
   readonly keys: HoldingKeys
 }

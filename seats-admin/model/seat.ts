@@ -49,6 +49,6 @@ export interface StoredSeat extends SeatInput {
 }
 
 export interface ListedSeat extends StoredSeat {
-  /** Distinct users whose latest sign-in carried the Seat. */
+  /** Distinct users whose latest sign-in carried the Seat, or active SCIM users in the group of its name. */
   readonly memberCount: number
 }

@@ -3,6 +3,7 @@
 import { type AdminRefusal, apiKeyNotFound, isRefusal, seatNotFound } from '../model/refusal.ts'
 import { maySee, type Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
+import { EVERY_SEATS_FROM, type SeatsFrom } from '../model/seats-from.ts'
 import type { User } from '../model/user.ts'
 import { blockQueries, storedBlock, subDigest } from './block-queries.ts'
 import type { Database, Lists } from './database.ts'
@@ -16,20 +17,12 @@ import {
   visibilityOf,
 } from './pages.ts'
 import { lower, rangeListing, rangeQueries, rangeValues, userRangeQuery } from './range-listings.ts'
-import {
-  apiKey,
-  apiKeyColumns,
-  type Dialect,
-  listedSeat,
-  type Row,
-  SEAT_COLUMNS,
-  storedSeat,
-  text,
-} from './rows.ts'
+import { apiKey, apiKeyColumns, type Dialect, listedSeat, type Row, storedSeat, text } from './rows.ts'
 import { grantQueries, listedGrant } from './seat-grant-queries.ts'
 import { seatNamed } from './seat-grant-writer.ts'
 import { listedSession, sessionLists } from './session-queries.ts'
 import type { Values } from './statements.ts'
+import { listedSeatColumns } from './seats-of-users.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from './store.ts'
 import { user, userColumns } from './user-rows.ts'
@@ -40,9 +33,10 @@ export function adminReader({ lists, dialect }: Database) {
     ...blockQueries(dialect),
     grants: grantQueries(dialect),
     ...sessionLists,
-    user: userQuery(dialect),
   }
-  const ranges = rangeQueries(dialect)
+  const bySeatsFrom = new Map(EVERY_SEATS_FROM.map((each) => [each, userAndSeatQueries(dialect, each)]))
+  const from = (seatsFrom: SeatsFrom = null) =>
+    bySeatsFrom.get(seatsFrom) ?? userAndSeatQueries(dialect, seatsFrom)
   return {
     async readSeat(tenant, id, scope) {
       const values = { tenant, id: storableOrEmpty(id), ...visibilityOf(scope) }
@@ -55,19 +49,21 @@ export function adminReader({ lists, dialect }: Database) {
       return row === undefined ? apiKeyNotFound : apiKey(row)
     },
 
-    async readUser(tenant, sub, scope) {
+    async readUser(tenant, sub, scope, seatsFrom) {
       const values = { tenant, sub: storableOrEmpty(sub), ...visibilityOf(scope) }
-      return visibleUser(await lists.get(queries.user, values), scope)
+      return visibleUser(await lists.get(from(seatsFrom).user, values), scope)
     },
 
     async listSeats(tenant, page) {
+      const { ranges, seats, seatsOfSpaces } = from(page.seatsFrom)
       if (page.grant != null) return ranged(lists, ranges.seatsGranting, tenant, page, listedSeat)
-      return paged(lists, page.scope.admin ? queries.seats : queries.seatsOfSpaces, tenant, page, listedSeat)
+      return paged(lists, page.scope.admin ? seats : seatsOfSpaces, tenant, page, listedSeat)
     },
 
     async listApiKeys(tenant, page) {
       const owner = { owner_digest: page.owner == null ? null : subDigest(page.owner) }
       const isOwned = page.owner != null
+      const { ranges } = from()
       if (page.grant != null)
         return ranged(
           lists,
@@ -81,7 +77,8 @@ export function adminReader({ lists, dialect }: Database) {
       return paged(lists, page.scope.admin ? all : ofSpaces, tenant, page, apiKey, owner)
     },
 
-    listUsers: (tenant, page) => ranged(lists, ranges[userRangeQuery(page)], tenant, page, user),
+    listUsers: (tenant, page) =>
+      ranged(lists, from(page.seatsFrom).ranges[userRangeQuery(page)], tenant, page, user),
 
     async usersByEmail(tenant, email, limit) {
       const values = { tenant, email: lower(storableOrEmpty(email)), limit }
@@ -179,28 +176,33 @@ const PAGE = 'ORDER BY id LIMIT :rows'
 
 /** Lists are pages. `…OfSpaces`: restricted to what is visible outside the admin space. */
 function adminQueries(dialect: Dialect) {
-  const pageOfSeats = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['spaces', 'permissions'], 'ASC')
   const pageOfKeys = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['seats'], 'ASC')
-  const seats = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id > :after`
   const keys = (condition = '') => {
     const all = `SELECT ${apiKeyColumns(dialect)} FROM api_keys k WHERE k.tenant = :tenant AND k.id > :after ${condition}`
     return { all: pageOfKeys(all), ofSpaces: pageOfKeys(`${all} AND ${apiKeyOfSpaces(dialect)}`) }
   }
   return {
     seat: seatById(dialect),
-    seats: pageOfSeats(seats),
-    seatsOfSpaces: pageOfSeats(`${seats} AND ${dialect.spacesColumn} = :spaces`),
     apiKey: apiKeyById(dialect),
     apiKeys: keys(),
     apiKeysOfOwner: keys('AND k.owner_digest = :owner_digest'),
   }
 }
 
-function userQuery(dialect: Dialect): string {
-  return `SELECT ${userColumns(dialect, `AND ${seatIsVisible(dialect)}`)} FROM users u WHERE u.tenant = :tenant AND u.sub = :sub`
+/** Those that depend on what gives users Seats. */
+function userAndSeatQueries(dialect: Dialect, seatsFrom: SeatsFrom) {
+  const pageOfSeats = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['spaces', 'permissions'], 'ASC')
+  const seats = `SELECT ${listedSeatColumns(seatsFrom)} FROM seats s WHERE s.tenant = :tenant AND s.id > :after`
+  const user = userColumns(dialect, seatsFrom, `AND ${seatIsVisible(dialect)}`)
+  return {
+    user: `SELECT ${user} FROM users u WHERE u.tenant = :tenant AND u.sub = :sub`,
+    seats: pageOfSeats(seats),
+    seatsOfSpaces: pageOfSeats(`${seats} AND ${dialect.spacesColumn} = :spaces`),
+    ranges: rangeQueries(dialect, seatsFrom),
+  }
 }
 
-/** Outside the admin space a user is visible through a visible Seat, of the latest sign-in or of a grant. */
+/** Outside the admin space a user is visible through a visible Seat, also that of a grant. */
 function visibleUser(row: Row | undefined, scope: Scope): User | null {
   if (row === undefined) return null
   const shown = user(row)

@@ -1,14 +1,16 @@
 /** The queries that find who could administer a tenant. */
 
+import type { SeatsFrom } from '../model/seats-from.ts'
 import { administrating, type Dialect } from './rows.ts'
+import { hasUser } from './seats-of-users.ts'
 
 /**
- * A row if an API key in force whose owner is not blocked, or if a user who signed in and is not blocked, holds
+ * A row if an API key in force whose owner is not blocked, or if a user who is not blocked, holds
  * a Seat that administrates the tenant. The index finds these Seats: a tenant has few. Keys come first: users
  * and blocks of users matter only if no key decides.
  */
 export function administrationQueries(dialect: Dialect) {
-  const { administrators, position, texts, member, clock } = dialect
+  const { administrators, position, texts, clock } = dialect
   // A block and an owner have the same digest of the `sub`.
   const keysOf = (seat: string, isExcluded: string) =>
     `EXISTS (SELECT 1 FROM api_key_seats ks JOIN api_keys k ON k.tenant = ks.tenant AND k.id = ks.api_key_id
@@ -28,8 +30,7 @@ export function administrationQueries(dialect: Dialect) {
     administratingKeyBesides: `SELECT 1 AS one FROM ${administrators} WHERE tenant = :tenant AND ${administrating(dialect)}
       AND ${position('spaces', ':listed')} > 0 AND ${position(':without', 'seats.id')} = 0
       AND ${keysOf('seats.id', `coalesce(k.owner, 'none') = :blocked_owner`)} LIMIT 1`,
-    administratingUser: `SELECT 1 AS one FROM (${seats}) a
-      WHERE EXISTS (SELECT 1 FROM members l
-        WHERE l.tenant = :tenant AND l.seat_id = a.id AND ${member} NOT IN (${texts(':blocked')})) LIMIT 1`,
+    administratingUser: (seatsFrom: SeatsFrom) =>
+      `SELECT 1 AS one FROM (${seats}) a WHERE ${hasUser(dialect, seatsFrom)} LIMIT 1`,
   }
 }

@@ -7,13 +7,15 @@
 
 import { isPermission } from '../model/permission.ts'
 import type { Scope } from '../model/scope.ts'
+import type { SeatsFrom } from '../model/seats-from.ts'
 import { isSpaceId } from '../model/space.ts'
 import { listing, PAGE_TEXT, spacesOf } from './pages.ts'
 import { EVERY, quoted } from './decision-reader.ts'
-import { apiKeyColumns, type Dialect, integer, type Row, SEAT_COLUMNS, text } from './rows.ts'
+import { apiKeyColumns, type Dialect, integer, type Row, text } from './rows.ts'
+import { grantedSeats, listedSeatColumns, seatsOfUser } from './seats-of-users.ts'
 import { isStorable, storableOrEmpty } from './storable-text.ts'
 import type { Grant, Listing, UserPage } from './store.ts'
-import { seatsOfUsers, userColumns } from './user-rows.ts'
+import { userColumns } from './user-rows.ts'
 
 /**
  * Seats of a range: about 20 ms in PostgreSQL and 30 ms in SQLite with 20 permissions each; 10 MB from a cold
@@ -49,9 +51,9 @@ function grantValues(grant: Grant | null): { permission: string; space: string }
  * `examined` reaches. Only ids and sizes are collected: a row may take a megabyte. Lookups by id are scalar
  * subqueries: a join could search every Seat for each one.
  */
-function seatsGranting(dialect: Dialect): string {
+function seatsGranting(dialect: Dialect, seatsFrom: SeatsFrom): string {
   const listed = 's.tenant = :tenant AND s.id > :after'
-  const columns = SEAT_COLUMNS.replace('s.permissions', 'h.permissions')
+  const columns = listedSeatColumns(seatsFrom).replace('s.permissions', 'h.permissions')
   return `WITH bound AS (SELECT s.id FROM seats s WHERE ${listed} ORDER BY s.id LIMIT 1 OFFSET ${SEATS - 1}),
     candidates AS MATERIALIZED (${candidates(dialect, `${listed} AND s.id <= ${RANGE_END}`)}),
     examined AS MATERIALIZED (SELECT c.id FROM
@@ -115,15 +117,15 @@ function inSpace({ position }: Dialect): string {
 type RangeQuery = keyof ReturnType<typeof rangeQueries>
 
 /** `…OfSpaces`: restricted to what is visible outside the admin space. */
-export function rangeQueries(dialect: Dialect) {
+export function rangeQueries(dialect: Dialect, seatsFrom: SeatsFrom) {
   const visible = `${dialect.spacesColumn} = :spaces`
   return {
-    seatsGranting: seatsGranting(dialect),
+    seatsGranting: seatsGranting(dialect, seatsFrom),
     apiKeysGranting: apiKeysGranting(dialect),
     apiKeysGrantingOf: apiKeysGranting(dialect, 'AND k.owner_digest = :owner_digest'),
-    users: allUsers(dialect),
-    usersOfSpaces: usersWith(dialect, visible),
-    usersGranting: usersWith(dialect, grants(dialect)),
+    users: allUsers(dialect, seatsFrom),
+    usersOfSpaces: usersWith(dialect, seatsFrom, visible),
+    usersGranting: usersWith(dialect, seatsFrom, grants(dialect)),
   }
 }
 
@@ -177,11 +179,17 @@ export function rangeListing<V>(rows: readonly Row[], toValue: (row: Row) => V):
 
 /** The number of keys or users of a range. */
 const HOLDERS = 2000
+/** The same of users with groups. Each may be in 1,000 groups that are no Seats, which must be read to know that. */
+const SCIM_USERS = 250
 /**
  * The number of their Seats, more than one key or user has. Each is looked up by its id: from a cold disk
  * 10,000 take longer than a call may.
  */
 const HELD_SEATS = 3000
+
+function usersOfRange(seatsFrom: SeatsFrom): number {
+  return seatsFrom === null ? HOLDERS : SCIM_USERS
+}
 
 interface Holders {
   /** The table with its alias, and its column of ids, such as `:after`. */
@@ -189,8 +197,10 @@ interface Holders {
   readonly id: string
   /** A condition on its rows. */
   readonly matching: string
-  /** The tables of their Seats, each with the condition that its row `l` is of `h.id`. */
-  readonly seats: readonly (readonly [table: string, condition: string])[]
+  /** The joins of `h.id` with their Seats, as rows `l`. */
+  readonly seats: readonly string[]
+  /** The most in a range. */
+  readonly most: number
   /** A condition on Seat `s`. */
   readonly granting: string
   /** The columns of a page; `granting` has the ids of the Seats to name. */
@@ -200,11 +210,12 @@ interface Holders {
 }
 
 function apiKeysGranting(dialect: Dialect, condition = ''): string {
-  return holders(dialect, {
+  return holders({
     table: 'api_keys k',
     id: 'k.id',
     matching: `k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > :now) ${condition}`,
-    seats: [['api_key_seats', 'l.tenant = :tenant AND l.api_key_id = h.id']],
+    seats: [dialect.lookup('api_key_seats', 'l.tenant = :tenant AND l.api_key_id = h.id')],
+    most: HOLDERS,
     granting: grants(dialect),
     columns: apiKeyColumns(dialect, 'AND ks.seat_id IN (SELECT id FROM granting)'),
     large: ['seats'],
@@ -214,30 +225,28 @@ function apiKeysGranting(dialect: Dialect, condition = ''): string {
 const LARGE_OF_USERS = ['seats', 'grants']
 
 /** @param granting a condition on Seat `s` */
-function usersWith(dialect: Dialect, granting: string): string {
-  return holders(dialect, {
+function usersWith(dialect: Dialect, seatsFrom: SeatsFrom, granting: string): string {
+  return holders({
     table: 'users u',
     id: 'u.sub',
     matching: matchesText(dialect),
-    seats: seatsOfUsers(dialect).map(([table, condition]) => [
-      table,
-      `l.tenant = :tenant AND ${dialect.isMember('h.id')} AND ${condition}`,
-    ]),
+    seats: [seatsOfUser(dialect, seatsFrom, 'h.id').join, grantedSeats(dialect, 'h.id').join],
+    most: usersOfRange(seatsFrom),
     granting,
-    columns: userColumns(dialect, 'AND l.seat_id IN (SELECT id FROM granting)'),
+    columns: userColumns(dialect, seatsFrom, 'AND l.seat_id IN (SELECT id FROM granting)'),
     large: LARGE_OF_USERS,
   })
 }
 
 /** All users, also those without Seats. */
-function allUsers(dialect: Dialect): string {
+function allUsers(dialect: Dialect, seatsFrom: SeatsFrom): string {
   const listed = 'u.tenant = :tenant AND u.sub > :after'
   return page({
-    range: `bound AS (SELECT u.sub AS id FROM users u WHERE ${listed} ORDER BY u.sub LIMIT 1 OFFSET ${HOLDERS - 1}),
+    range: `bound AS (SELECT u.sub AS id FROM users u WHERE ${listed} ORDER BY u.sub LIMIT 1 OFFSET ${usersOfRange(seatsFrom) - 1}),
     held AS MATERIALIZED (SELECT u.sub AS id FROM users u
       WHERE ${listed} AND u.sub <= ${RANGE_END} AND ${matchesText(dialect)} ORDER BY u.sub LIMIT :rows),`,
     rows: `FROM held h JOIN users u ON u.tenant = :tenant AND u.sub = h.id`,
-    columns: userColumns(dialect),
+    columns: userColumns(dialect, seatsFrom),
     large: LARGE_OF_USERS,
     scanned: '(SELECT id FROM bound)',
   })
@@ -252,7 +261,7 @@ function matchesText({ position }: Dialect): string {
  * `examined` has whole keys or users. Each Seat is searched once, however many have it. Lookups by id are
  * scalar subqueries, which PostgreSQL never turns into scans of the whole table.
  */
-function holders(dialect: Dialect, of: Holders): string {
+function holders(of: Holders): string {
   const { table, id } = of
   const alias = id.split('.')[0]
   const listed = `${alias}.tenant = :tenant AND ${id} > :after`
@@ -262,12 +271,12 @@ function holders(dialect: Dialect, of: Holders): string {
   const first = (column: string) => `ORDER BY ${column} LIMIT ${HELD_SEATS}`
   const links = of.seats.map(
     (each) =>
-      `SELECT * FROM (SELECT h.id, l.seat_id, ${seat(SEAT_BYTES)} AS size FROM holders h ${dialect.lookup(...each)} ${first('h.id')}) f`,
+      `SELECT * FROM (SELECT h.id, l.seat_id, ${seat(SEAT_BYTES)} AS size FROM holders h ${each} ${first('h.id')}) f`,
   )
   return page({
-    range: `bound AS (SELECT ${id} AS id FROM ${table} WHERE ${listed} ORDER BY ${id} LIMIT 1 OFFSET ${HOLDERS - 1}),
+    range: `bound AS (SELECT ${id} AS id FROM ${table} WHERE ${listed} ORDER BY ${id} LIMIT 1 OFFSET ${of.most - 1}),
     holders AS MATERIALIZED (SELECT ${id} AS id FROM ${table}
-      WHERE ${listed} AND ${id} <= ${RANGE_END} AND ${of.matching} ORDER BY ${id} LIMIT ${HOLDERS}),
+      WHERE ${listed} AND ${id} <= ${RANGE_END} AND ${of.matching} ORDER BY ${id} LIMIT ${of.most}),
     links AS MATERIALIZED (${links.join(' UNION ')} ${first('id')}),
     candidates AS (SELECT * FROM links WHERE (SELECT count(*) FROM links) < ${HELD_SEATS}
       OR id < (SELECT max(id) FROM links) OR id = (SELECT min(id) FROM links)),

@@ -67,8 +67,8 @@ export interface Dialect {
   readonly clock: string
   /** The condition that `text` contains `*`, at half the cost of {@link position} for `"*"`. */
   hasAsterisk(text: string): string
-  /** The join of each row with the rows `l` of a table, read by its index. */
-  lookup(table: string, condition: string): string
+  /** The join of each row with the rows of a table, read by its index. @param alias `l` if left out */
+  lookup(table: string, condition: string, alias?: string): string
   /** The condition that row `l` of `members` is of the user `sub`. */
   isMember(sub: string): string
   /** What row `l` of `members` has of the `sub` of its user, as text, and what that is of one `sub`. */

@@ -3,10 +3,11 @@
 import type { HoldingKeys, SeatChange, SeatsReader } from '../model/planned-seats.ts'
 import { type AdminRefusal, inputInvalid, isRefusal, MAX_FAULTS, pointerTo } from '../model/refusal.ts'
 import type { WantedSeats } from '../model/seat.ts'
+import type { SeatsFrom } from '../model/seats-from.ts'
 import { everyInShares, mapInShares, TimeShare } from '../model/time-share.ts'
 import type { Database } from './database.ts'
 import { apiKeyIsVisible, seatIsVisible, visibilityOf } from './pages.ts'
-import { type Dialect, integer, listedSeat, type Row, SEAT_COLUMNS, text } from './rows.ts'
+import { type Dialect, integer, listedSeat, type Row, text } from './rows.ts'
 import {
   dueChanges,
   faultsIn,
@@ -21,6 +22,7 @@ import {
   tooLargeIn,
   tooMany,
 } from './seats-file-rules.ts'
+import { listedSeatColumns } from './seats-of-users.ts'
 import type { Statements } from './statements.ts'
 import { isStorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore } from './store.ts'
@@ -49,9 +51,9 @@ export function seatsFileReader({ dialect, lists }: Database) {
       }
     },
 
-    async seatHolders({ tenant, scope, now }, id) {
+    async seatHolders({ tenant, scope, now, seatsFrom = null }, id) {
       const values = { tenant, now, ids: JSON.stringify([storableOrEmpty(id)]), ...visibilityOf(scope) }
-      const row = await lists.get(queries.users, values)
+      const row = await lists.get(queries.users(seatsFrom), values)
       if (row === undefined) return { users: 0, keys: NO_KEYS }
       const keys = holdingKeys(await lists.all(queries.keys, values))
       return { users: integer(row, 'member_count'), keys: keys.get(id) ?? NO_KEYS }
@@ -69,13 +71,13 @@ export function seatsFileReader({ dialect, lists }: Database) {
 export async function readSeats(
   statements: Statements,
   dialect: Dialect,
-  reader: Pick<SeatsReader, 'tenant' | 'scope'>,
+  reader: Pick<SeatsReader, 'tenant' | 'scope' | 'seatsFrom'>,
   wanted: WantedSeats,
   share = new TimeShare(),
 ): Promise<SeatsReading | AdminRefusal> {
   const faults = faultsIn(wanted) ?? unstorable(wanted)
   if (faults !== null) return faults
-  const queries = seatsFileQueries(dialect)
+  const queries = seatsFileQueries(dialect, reader.seatsFrom)
   const values = namedValues(reader, wanted)
   const sum = async (query: string) => (await statements.get(query, values)) ?? {}
   let size = integer(await sum(queries.namedSize), 'size')
@@ -104,17 +106,18 @@ function unstorable(wanted: WantedSeats): AdminRefusal | null {
   )
 }
 
-function seatsFileQueries(dialect: Dialect) {
+function seatsFileQueries(dialect: Dialect, seatsFrom: SeatsFrom = null) {
   const visible = seatIsVisible(dialect)
   const named = `s.tenant = :tenant AND s.name IN (${dialect.texts(':names')})`
   const others = `s.tenant = :tenant AND ${visible} AND s.name NOT IN (${dialect.texts(':names')})`
+  const columns = listedSeatColumns(seatsFrom)
   const size = 'coalesce(sum(length(s.spaces) + length(s.permissions)), 0) AS size'
   return {
     namedSize: `SELECT ${size} FROM seats s WHERE ${named} AND ${visible}`,
-    named: `SELECT ${SEAT_COLUMNS} FROM seats s WHERE ${named} AND ${visible}`,
+    named: `SELECT ${columns} FROM seats s WHERE ${named} AND ${visible}`,
     hidden: `SELECT s.name FROM seats s WHERE ${named} AND NOT ${visible}`,
     othersSize: `SELECT count(*) AS count, ${size} FROM seats s WHERE ${others}`,
-    others: `SELECT ${SEAT_COLUMNS} FROM seats s WHERE ${others} ORDER BY s.name LIMIT ${MAX_CHANGES + 1}`,
+    others: `SELECT ${columns} FROM seats s WHERE ${others} ORDER BY s.name LIMIT ${MAX_CHANGES + 1}`,
     unnamed: `SELECT s.name FROM seats s WHERE ${others} ORDER BY s.name LIMIT ${MAX_UNNAMED}`,
     keys: `SELECT seat_id, name, total FROM (
         SELECT ks.seat_id, k.name, count(*) OVER (PARTITION BY ks.seat_id) AS total,
@@ -123,7 +126,9 @@ function seatsFileQueries(dialect: Dialect) {
         WHERE ks.tenant = :tenant AND ks.seat_id IN (${dialect.texts(':ids')}) AND k.revoked_at IS NULL
           AND (k.expires_at IS NULL OR k.expires_at > :now) AND ${apiKeyIsVisible(dialect)}
       ) held WHERE at <= ${MAX_KEY_NAMES} ORDER BY seat_id, at`,
-    users: `SELECT s.member_count FROM seats s WHERE s.tenant = :tenant AND s.id IN (${dialect.texts(':ids')}) AND ${visible}`,
+    users: (seatsFrom: SeatsFrom) =>
+      `SELECT ${listedSeatColumns(seatsFrom)} FROM seats s
+        WHERE s.tenant = :tenant AND s.id IN (${dialect.texts(':ids')}) AND ${visible}`,
   }
 }
 

@@ -266,6 +266,11 @@ ALTER TABLE sessions ADD COLUMN void_until ${integer} NOT NULL DEFAULT 0;
 CREATE INDEX users_by_email ON users (tenant, lower(email)) WHERE email IS NOT NULL;
 `,
 
+    /** For questions by the name as it is written, in mode `userName`. */
+    scimNames: `
+CREATE INDEX scim_users_by_name ON scim_users (tenant, user_name);
+`,
+
     /** The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not used. */
     wildcards: `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE ${position('permissions', `'"*"'`)} > 0;

@@ -16,6 +16,7 @@ import type { AsOf, GrantReader, Named, RestrictionReader, SeatGrantReader } fro
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { ListedSeat, SeatInput, StoredSeat, WantedSeats } from '../model/seat.ts'
+import type { SeatsFrom } from '../model/seats-from.ts'
 import type { SignedInIdentity, User } from '../model/user.ts'
 import type { ListedSession } from '../model/session-record.ts'
 import type { AuditStore } from './audit-store.ts'
@@ -55,6 +56,8 @@ export interface Page {
    * that space alone.
    */
   readonly grant?: Grant | null
+  /** What gives users Seats; null if left out. Pages of API keys do not depend on it. */
+  readonly seatsFrom?: SeatsFrom
 }
 
 /** A page of users. */
@@ -125,8 +128,8 @@ export interface AdminStore {
   /** Users and API keys that a Seat has, as a plan has them; none where it is not visible. */
   seatHolders(reader: SeatsReader, id: string): Promise<SeatHolders>
   /**
-   * Whether an API key in force whose owner is not blocked, or a user who signed in and is not blocked, holds a Seat that administrates
-   * the tenant. Of more blocks than are read as a whole none counts: the answer may be yes then where it is
+   * Whether an API key in force whose owner is not blocked, or a user who is not blocked, holds a Seat that administrates
+   * the tenant. Users are those who signed in; with Seats from SCIM, those who never did too. Of more blocks than are read as a whole none counts: the answer may be yes then where it is
    * no, and not the other way round.
    */
   isAdministered(tenant: string, administration: Administration): Promise<boolean>
@@ -219,7 +222,7 @@ export interface AdminStore {
   recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>
 
   /** Outside the admin space a user is visible through a visible Seat, and only such Seats are named. */
-  readUser(tenant: string, sub: string, scope: Scope): Promise<User | null>
+  readUser(tenant: string, sub: string, scope: Scope, seatsFrom?: SeatsFrom): Promise<User | null>
   /**
    * At most `limit` users whose latest sign-in had this email address, without regard to the case of ASCII
    * letters.
@@ -252,6 +255,8 @@ export interface Administration {
   readonly revoked?: readonly string[]
   /** `sub` of each user that counts as blocked, beside those who are. */
   readonly blocked?: readonly string[]
+  /** Null if left out. */
+  readonly seatsFrom?: SeatsFrom
 }
 
 export interface BlockInput {

@@ -1,32 +1,22 @@
-/** Users as rows of the store, with the Seats of their sign-ins and their grants. */
+/** Users as rows of the store, with their Seats and their grants. */
 
+import type { SeatsFrom } from '../model/seats-from.ts'
 import type { User } from '../model/user.ts'
 import { type Dialect, integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
-import { grantIsInForce, grantsColumn, heldGrants } from './seat-grant-queries.ts'
+import { grantsColumn, heldGrants } from './seat-grant-queries.ts'
+import { seatsOfUser } from './seats-of-users.ts'
 
 /**
- * The user's `sub` is the column `id`. Includes the names of the Seats of the latest sign-in as JSON, and the
- * grants in force.
+ * The user's `sub` is the column `id`. Includes the names of the Seats as JSON, and the grants in force.
  *
  * @param which a further condition on these Seats: `AND …` on `l` and `s`
  */
-export function userColumns(dialect: Dialect, which = ''): string {
+export function userColumns(dialect: Dialect, seatsFrom: SeatsFrom, which = ''): string {
   const { list, isMember } = dialect
-  const ofUser = `l.tenant = u.tenant AND ${isMember('u.sub')} ${which}`
+  const { from, condition } = seatsOfUser(dialect, seatsFrom, 'u.sub')
   return `u.sub AS id, u.email, u.name, u.last_sign_in, u.groups_left_out, (SELECT ${list('s.name', 's.name')}
-   FROM members l JOIN seats s ON s.tenant = l.tenant AND s.id = l.seat_id WHERE ${ofUser}) AS seats,
-   ${grantsColumn(dialect, ofUser)}`
-}
-
-/**
- * The tables with Seats of users, each with a condition on its row `l`: the latest sign-ins, and the grants in
- * force. Both have {@link Dialect.memberColumn}.
- */
-export function seatsOfUsers(dialect: Dialect): readonly (readonly [table: string, condition: string])[] {
-  return [
-    ['members', '1 = 1'],
-    ['grants', grantIsInForce(dialect, 'l')],
-  ]
+   FROM ${from} JOIN seats s ON s.tenant = l.tenant AND s.id = l.seat_id WHERE ${condition} ${which}) AS seats,
+   ${grantsColumn(dialect, `l.tenant = u.tenant AND ${isMember('u.sub')} ${which}`)}`
 }
 
 export function user(row: Row): User {

@@ -3,8 +3,9 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStore, type Store } from '../../seats-admin/index.ts'
+import { openStore, type Store, withSeatsFrom } from '../../seats-admin/index.ts'
 import type { Config, StoreConfig } from '../config/config.ts'
+import { seatsFromOf } from '../config/seats-source.ts'
 import { explainStore } from '../runtime/surroundings/store-fault.ts'
 import { CommandFailed, type Terminal } from './command.ts'
 
@@ -19,8 +20,9 @@ export async function openExistingStore(config: Config, terminal: Waiting): Prom
 type Waiting = Pick<Terminal, 'storeTimeout'>
 
 /** Opens the store; a missing one is created. */
-export function openConfiguredStore(config: Config, { storeTimeout }: Waiting): Promise<Store> {
-  return explainStore(config, () => openStore({ ...config.store, timeout: storeTimeout }))
+export async function openConfiguredStore(config: Config, { storeTimeout }: Waiting): Promise<Store> {
+  const store = await explainStore(config, () => openStore({ ...config.store, timeout: storeTimeout }))
+  return withSeatsFrom(store, seatsFromOf(config))
 }
 
 /** Runs the work on a store that exists, and closes it. @throws CommandFailed if there is none */

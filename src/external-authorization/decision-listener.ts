@@ -2,9 +2,11 @@
  * The listener that answers other proxies and programs. The core opens it through `runtime/extensions.ts`.
  */
 
+import { withSeatsFrom } from '../../seats-admin/index.ts'
 import { tablesOf } from '../access/tables.ts'
 import type { Config, DecisionConfig } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
+import { seatsFromOf } from '../config/seats-source.ts'
 import { ApiKeys } from '../decision/authn/api-key-authentication.ts'
 import { NO_EXCEPTIONS } from '../decision/router/pattern.ts'
 import { openRequestListener } from '../http/server/listener.ts'
@@ -104,7 +106,7 @@ function authzenConfig(
   { config, table }: CompiledConfig,
   tracer: Tracer | null,
 ): PipelineConfig {
-  const { store, memory, lease, lookups, keyUses } = decisionPoint
+  const { memory, lease, lookups, keyUses } = decisionPoint
   const { tenants, limits } = config
   const keys = new ApiKeys({
     tenants,
@@ -115,6 +117,7 @@ function authzenConfig(
     keyUses,
   })
   const tables = tablesOf(config, table)
+  const store = withSeatsFrom(decisionPoint.store, seatsFromOf(config))
   const url = config.decision?.url ?? null
   const parts = {
     table: authzenTable({ store, memory, lease, tables, tenants, url, now: Date.now }),

@@ -3,7 +3,7 @@
  * each configuration. It has no listener.
  */
 
-import type { FleetView, InstanceSecrets, Store } from '../../seats-admin/index.ts'
+import { type FleetView, type InstanceSecrets, type Store, withSeatsFrom } from '../../seats-admin/index.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
@@ -18,6 +18,7 @@ import { Lease } from '../coherence/lease.ts'
 import type { Config, MemoryBounds, TablesConfig } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { methodsOf } from '../config/methods.ts'
+import { seatsFromOf } from '../config/seats-source.ts'
 import type { Activity } from '../model/activity.ts'
 import { CacheLookups } from '../model/cache-lookups.ts'
 import type { Trace } from '../model/decision.ts'
@@ -263,7 +264,7 @@ export class DecisionPoint {
   ): Route[] {
     const endpoints = this.#options.endpoints({
       compiled,
-      store: this.store,
+      store: withSeatsFrom(this.store, seatsFromOf(config)),
       now: Date.now,
       announce: (committed) => this.#options.coherence.announce(committed),
       revoking,

@@ -36,7 +36,8 @@ export const postgres: Dialect = {
   clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   position: (text, part) => `strpos(${text}, ${part})`,
   // OFFSET 0 keeps the planner from joining by a scan of the whole table.
-  lookup: (table, condition) => `CROSS JOIN LATERAL (SELECT * FROM ${table} l WHERE ${condition} OFFSET 0) l`,
+  lookup: (table, condition, alias = 'l') =>
+    `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) ${alias}`,
   isMember: (sub) => `l.user_digest = sha256(convert_to(${sub}, 'UTF8'))`,
   member: "encode(l.user_digest, 'hex')",
   memberOf: (sub) => createHash('sha256').update(sub).digest('hex'),

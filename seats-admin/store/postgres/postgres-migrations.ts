@@ -219,6 +219,7 @@ export const MIGRATIONS: readonly string[] = [
   scim,
   shared.usersByEmail,
   shared.voidTokens,
+  shared.scimNames,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

@@ -53,7 +53,7 @@ export const sqlite: Dialect = {
   wildcards: 'seats s INDEXED BY wildcards',
   position: (text, part) => `instr(${text}, ${part})`,
   // The order of a CROSS JOIN is kept.
-  lookup: (table, condition) => `CROSS JOIN ${table} l ON ${condition}`,
+  lookup: (table, condition, alias = 'l') => `CROSS JOIN ${table} ${alias} ON ${condition}`,
   isMember: (sub) => `l.user = ${sub}`,
   member: 'l.user',
   memberOf: (sub) => sub,

@@ -213,6 +213,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.scim,
   shared.usersByEmail,
   shared.voidTokens,
+  shared.scimNames,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

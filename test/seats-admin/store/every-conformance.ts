@@ -18,6 +18,7 @@ import { rightConformance } from './right-conformance.ts'
 import { seatGrantConformance } from './seat-grant-conformance.ts'
 import { scimBlockConformance } from './scim-block-conformance.ts'
 import { scimGroupConformance } from './scim-group-conformance.ts'
+import { scimSeatsConformance } from './scim-seats-conformance.ts'
 import { scimUserConformance } from './scim-user-conformance.ts'
 import { seatConformance } from './seat-conformance.ts'
 import { seatsFileConformance } from './seats-file-conformance.ts'
@@ -50,6 +51,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     scimUserConformance,
     scimGroupConformance,
     scimBlockConformance,
+    scimSeatsConformance,
   ])
     suite(t, openStore)
 }

@@ -19,6 +19,7 @@ import { grantConformance } from '../grant-conformance.ts'
 import { receiptConformance } from '../receipt-conformance.ts'
 import { revocationConformance } from '../revocation-conformance.ts'
 import { rightConformance } from '../right-conformance.ts'
+import { scimSeatsConformance } from '../scim-seats-conformance.ts'
 import { seatConformance } from '../seat-conformance.ts'
 import { seatsFileConformance } from '../seats-file-conformance.ts'
 import { sessionAuditConformance } from '../session-audit-conformance.ts'
@@ -79,6 +80,7 @@ await t.test('the statements', async (t) => {
     auditStatesConformance,
     sessionAuditConformance,
     administrationConformance,
+    scimSeatsConformance,
   ])
     suite(t, openStore)
 })
