@@ -3,7 +3,7 @@
 import type { ScimMember } from '../model/scim.ts'
 import type { Database, Lists } from './database.ts'
 import { asOf } from './decision-reader.ts'
-import { integer, type Row, text, textOrNull } from './rows.ts'
+import { type Dialect, integer, type Row, text, textOrNull } from './rows.ts'
 import {
   foldedCase,
   memberKeyOf,
@@ -26,12 +26,26 @@ import {
 } from './scim-store.ts'
 import { storableOrEmpty } from './storable-text.ts'
 
-const USER = `SELECT ${SCIM_USER_COLUMNS} FROM scim_users u WHERE u.tenant = :tenant AND u.id = :id`
-const GROUP = `SELECT ${SCIM_GROUP_COLUMNS} FROM scim_groups g WHERE g.tenant = :tenant AND g.id = :id`
-/** One row more than the page, to learn whether there are more. */
-const MEMBERS = `SELECT u.id, u.user_name, u.display_name FROM scim_members m
-  JOIN scim_users u ON u.tenant = m.tenant AND u.id = m.user_id
-  WHERE m.tenant = :tenant AND m.group_id = :group AND m.user_id > :after ORDER BY m.user_id LIMIT :rows`
+/** `users` and `groups` are pages of those that fulfil a condition. */
+export function scimStatements({ page }: Dialect) {
+  const part = 'LIMIT :rows OFFSET :offset'
+  return {
+    user: `SELECT ${SCIM_USER_COLUMNS} FROM scim_users u WHERE u.tenant = :tenant AND u.id = :id`,
+    group: `SELECT ${SCIM_GROUP_COLUMNS} FROM scim_groups g WHERE g.tenant = :tenant AND g.id = :id`,
+    /** One row more than the page, to learn whether there are more. */
+    members: `SELECT u.id, u.user_name, u.display_name FROM scim_members m
+      JOIN scim_users u ON u.tenant = m.tenant AND u.id = m.user_id
+      WHERE m.tenant = :tenant AND m.group_id = :group AND m.user_id > :after ORDER BY m.user_id LIMIT :rows`,
+    users: (condition: string) =>
+      page(
+        `SELECT ${SCIM_USER_COLUMNS} FROM scim_users u WHERE ${condition} ORDER BY u.id ${part}`,
+        ['resource'],
+        'ASC',
+      ),
+    groups: (condition: string) =>
+      `SELECT ${SCIM_GROUP_COLUMNS} FROM scim_groups g WHERE ${condition} ORDER BY g.id ${part}`,
+  }
+}
 
 /** Of each member of a filter: the name of its parameter, its condition, and what of its text is compared. */
 type Filters<F> = Readonly<
@@ -55,30 +69,21 @@ const GROUP_FILTERS: Filters<ScimGroupFilter> = {
 
 export function scimReader({ dialect, reads, lists }: Database) {
   const memberships = membershipReads(dialect)
-  const pages = {
-    users: (condition: string) =>
-      dialect.page(
-        `SELECT ${SCIM_USER_COLUMNS} FROM scim_users u WHERE ${condition} ORDER BY u.id LIMIT :rows OFFSET :offset`,
-        ['resource'],
-        'ASC',
-      ),
-    groups: (condition: string) =>
-      `SELECT ${SCIM_GROUP_COLUMNS} FROM scim_groups g WHERE ${condition} ORDER BY g.id LIMIT :rows OFFSET :offset`,
-  }
+  const pages = scimStatements(dialect)
   return {
     membership: async (tenant, mode, key) =>
       asOf(await reads.get(memberships[mode], membershipValues(tenant, mode, key)), membershipReading),
 
-    readScimUser: async (tenant, id) => orNull(await lists.get(USER, byId(tenant, id)), scimUser),
+    readScimUser: async (tenant, id) => orNull(await lists.get(pages.user, byId(tenant, id)), scimUser),
 
     async usersOfScimId(tenant, mode, id) {
-      const row = await lists.get(USER, byId(tenant, id))
+      const row = await lists.get(pages.user, byId(tenant, id))
       const member = row === undefined ? null : memberKeyOf(mode, scimUser(row))
       if (member === null || mode !== 'claim') return member === null ? [] : [member]
       return (await lists.all(SUBS_OF_MEMBER, { tenant, member })).map((each) => text(each, 'sub'))
     },
 
-    readScimGroup: async (tenant, id) => orNull(await lists.get(GROUP, byId(tenant, id)), scimGroup),
+    readScimGroup: async (tenant, id) => orNull(await lists.get(pages.group, byId(tenant, id)), scimGroup),
 
     listScimUsers: (tenant, page: ScimPage<ScimUserFilter>) =>
       listOf(
@@ -103,7 +108,7 @@ export function scimReader({ dialect, reads, lists }: Database) {
         after: storableOrEmpty(after ?? ''),
         rows: limit + 1,
       }
-      const rows = await lists.all(MEMBERS, values)
+      const rows = await lists.all(pages.members, values)
       return { data: rows.slice(0, limit).map(scimMember), hasMore: rows.length > limit }
     },
   } satisfies Partial<ScimStore>

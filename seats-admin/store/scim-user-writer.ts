@@ -53,7 +53,7 @@ const ORIGIN = 'scim'
 const DEACTIVATED = 'deactivated by SCIM'
 const GONE = 'deleted by SCIM'
 
-function userQueries({ memberColumn }: Dialect) {
+export function scimUserQueries({ memberColumn }: Dialect) {
   const ofUser = 'SELECT m.group_id FROM scim_members m WHERE m.tenant = :tenant AND m.user_id = :id'
   return {
     find: `SELECT ${SCIM_USER_COLUMNS} FROM scim_users u WHERE u.tenant = :tenant AND u.id = :id`,
@@ -94,7 +94,7 @@ function userQueries({ memberColumn }: Dialect) {
 }
 
 export function scimUserWriter({ dialect, unnumbered, write }: Database) {
-  const queries = userQueries(dialect)
+  const queries = scimUserQueries(dialect)
   const writing = (mode: ScimMode, transaction: Transaction, writer: Writer) =>
     new ScimUserWrite(dialect, queries, mode, transaction, writer)
   return {
@@ -139,7 +139,7 @@ interface Ended {
 /** A write of one user, in its transaction. */
 class ScimUserWrite {
   readonly #dialect: Dialect
-  readonly #queries: ReturnType<typeof userQueries>
+  readonly #queries: ReturnType<typeof scimUserQueries>
   readonly #mode: ScimMode
   readonly #transaction: Transaction
   readonly #writer: Writer
@@ -148,7 +148,7 @@ class ScimUserWrite {
 
   constructor(
     dialect: Dialect,
-    queries: ReturnType<typeof userQueries>,
+    queries: ReturnType<typeof scimUserQueries>,
     mode: ScimMode,
     transaction: Transaction,
     writer: Writer,

@@ -1,10 +1,12 @@
-/** What a killed process writes: Seats or sessions, each in three steps, and large enough to fill several pages. */
+/** What a killed process writes: Seats, sessions, or groups of SCIM, each in three steps, and large enough to fill several pages. */
 
 import { createHash } from 'node:crypto'
 import type { Store, StoredSession } from '../../../seats-admin/index.ts'
 import { amount } from '../../support/thorough.ts'
-import { auditFaults } from './audit-chain.ts'
-import { allSeats, done, writer } from './conformance.ts'
+import { auditFaults, chainOf, faultsOf } from './audit-chain.ts'
+import { allSeats, column, done, writer } from './conformance.ts'
+import { restriction } from './revocation-conformance.ts'
+import { edited, made, memberIds, scim, scimGroup, scimUser } from './scim-records.ts'
 import { family, NOW, proofOf, provider } from './session-records.ts'
 
 interface Killed {
@@ -49,7 +51,63 @@ export const KILLED: readonly Killed[] = [
     found: foundSession,
     faults: async () => [],
   },
+  {
+    what: 'groups',
+    rounds: 2,
+    steps: {
+      made: async (store, name) => {
+        const users = await Promise.all([1, 2].map((at) => scimUser(store, `${name} ${at}`)))
+        await scimGroup(store, name, column(users, 'id'))
+      },
+      halved: async (store, name) => {
+        const [group, first] = [await groupNamed(store, name), await userNamed(store, `${name} 1`)]
+        const set = { displayName: `${name}-halved` }
+        made(await store.updateScimGroup(scim(), group?.id ?? '', [{ remove: [first?.id ?? ''] }, { set }]))
+      },
+      deactivated: async (store, name) => {
+        const user = await userNamed(store, `${name} 2`)
+        if (user !== null) await edited(store, user, { active: false })
+      },
+    },
+    found: foundGroup,
+    faults: async (store) => faultsOf(await chainOf(store)),
+  },
 ]
+
+async function groupNamed(store: Store, displayName: string) {
+  const { data } = await store.listScimGroups('acme', { filter: { displayName }, startIndex: 1, count: 1 })
+  return data[0] ?? null
+}
+
+async function userNamed(store: Store, userName: string) {
+  const { data } = await store.listScimUsers('acme', { filter: { userName }, startIndex: 1, count: 1 })
+  return data[0] ?? null
+}
+
+async function foundGroup(
+  store: Store,
+  name: string,
+  fed: ReadonlySet<string>,
+): Promise<[string, ...string[]]> {
+  const plain = await groupNamed(store, name)
+  const group = plain ?? (await groupNamed(store, `${name}-halved`))
+  const second = await userNamed(store, `${name} 2`)
+  if (group === null || second === null) return ['lost']
+  const ids = await memberIds(store, group.id)
+  const count = plain === null ? 1 : 2
+  const blocked = await restriction(store, second.externalId ?? '')
+  return [
+    plain !== null ? 'made' : second.active ? 'halved' : 'deactivated',
+    ...(group.memberCount === count && ids.length === count ? [] : ['the members are of another state']),
+    ...(group.activeCount === ids.length - Number(!second.active)
+      ? []
+      : ['another number of active members']),
+    ...((blocked?.block == null) === second.active ? [] : ['the block is of another state']),
+    ...(fed.has(`membership ${JSON.stringify([second.externalId, second.userName])}`)
+      ? []
+      : ['not in the feed']),
+  ]
+}
 
 function seatNamed(name: string) {
   return { name, spaces: [name], permissions: Array.from({ length: 300 }, (_, at) => `${name}:${at}`) }
