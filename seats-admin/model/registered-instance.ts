@@ -71,11 +71,27 @@ export const VOID_TOKENS = 'void-tokens'
 /** What this version understands, which each instance registers: kinds of changes, and what may be in records. */
 export const UNDERSTOOD: readonly string[] = [...CHANGE_KINDS, BLOCK_ORIGIN, VOID_TOKENS]
 
+/** An instance that may have something open. */
+export interface ReachableInstance extends Pick<
+  Instance,
+  'id' | 'name' | 'beat' | 'applied' | 'understands' | 'cuts'
+> {
+  /** It was removed from the list for its silence. It decides nothing, and may be frozen. */
+  readonly gone: boolean
+}
+
 /** What an instance tells of itself as it registers, for people. */
 export type Started = Pick<Instance, 'startedAt' | 'version'>
 
 /** What an instance tells of itself with each sign of life, for people. */
-export type Shown = Pick<Instance, 'config' | 'url'> & Partial<Pick<Instance, 'refused'>>
+export type Shown = Pick<Instance, 'config' | 'url'> &
+  Partial<Pick<Instance, 'refused'>> & {
+    /**
+     * Where it listens, if no other process may listen there beside it; null or left out: it does not, or shares its
+     * port. An instance that tells this proves that earlier ones with the same place have ended.
+     */
+    readonly place?: string | null
+  }
 
 /** What the gateway on a store in a file shows of itself to other programs. */
 export interface ShownGateway extends Pick<Instance, 'id' | 'name'>, Started, Shown {
@@ -128,6 +144,11 @@ export interface Registry {
   showSecrets(id: string, secrets: TenantSecrets): Promise<void>
   /** @param tenant the only tenant to read; null: all */
   secrets(tenant: string | null): Promise<readonly InstanceSecrets[]>
+  /**
+   * The instances on the list, and those that {@link forget} has removed in the last ten minutes, that have
+   * neither registered again nor left, and whose place no listed instance has.
+   */
+  reachable(): Promise<readonly ReachableInstance[]>
   /**
    * Removes an instance without a heartbeat since `beat`. Rejects for ten seconds after the connection to the
    * store has broken: a crash may have undone the newest heartbeats, so the observer may have missed some.

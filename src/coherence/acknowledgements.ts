@@ -4,7 +4,7 @@
  * protocol.
  */
 
-import type { ListedInstance } from './feeds.ts'
+import type { ReachableInstance } from '../../seats-admin/model/registered-instance.ts'
 
 export class AcknowledgementBarrier {
   readonly #seq: number
@@ -45,7 +45,7 @@ export class AcknowledgementBarrier {
   /**
    * An instance that only a later list has registered after the commit, so it has read the change already.
    */
-  listed(others: readonly ListedInstance[]): void {
+  listed(others: readonly ReachableInstance[]): void {
     const listed = new Map(others.map((each) => [each.id, each]))
     this.#missing ??= new Map(others.map(({ id, beat }) => [id, beat]))
     for (const id of this.#missing.keys()) {

@@ -2,7 +2,6 @@
 
 import type {
   CutReport,
-  Instance,
   Registry,
   Shown,
   Started,
@@ -13,12 +12,7 @@ import type { Clock } from './clock.ts'
 import type { Feed, FeedAnswer } from './follower.ts'
 
 /** The store's list of instances. */
-export interface InstanceList extends Omit<Registry, 'instances' | 'secrets'> {
-  instances(): Promise<readonly ListedInstance[]>
-}
-
-/** The fields of a listed instance that the protocol uses. */
-export type ListedInstance = Pick<Instance, 'id' | 'name' | 'beat' | 'applied' | 'understands' | 'cuts'>
+export type InstanceList = Omit<Registry, 'instances' | 'secrets'>
 
 /** What an instance says about itself, for people. */
 export interface InstanceIdentity {

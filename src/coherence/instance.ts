@@ -6,20 +6,15 @@
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
 import type { ChangeReader, Committed, NumberedChange } from '../../seats-admin/model/change.ts'
-import { noticeOf, type OpenCounts, type ReachedInstance } from '../../seats-admin/model/revocation.ts'
+import type { ReachableInstance } from '../../seats-admin/model/registered-instance.ts'
+import type { OpenCounts, ReachedInstance } from '../../seats-admin/model/revocation.ts'
 import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
 import type { FilesReader } from './current-files.ts'
 import { CUT_WITHIN, CutReports } from './cut-reports.ts'
 import { type Decider, Deciders } from './deciders.ts'
-import {
-  type InstanceIdentity,
-  type InstanceList,
-  type ListedInstance,
-  registeredFeed,
-  singleInstanceFeed,
-} from './feeds.ts'
+import { type InstanceIdentity, type InstanceList, registeredFeed, singleInstanceFeed } from './feeds.ts'
 import { type FeedListener, Follower } from './follower.ts'
 import { LEASE, MARGIN, type Renewer } from './lease.ts'
 import { ReachedInstances } from './reached-instances.ts'
@@ -179,7 +174,7 @@ export class Instance implements Coherence {
         const after = this.#parts.clock.now() - begun
         this.recent.tookEffect(changes, after)
         this.#parts.listener.answered({ by, after })
-        if (by === 'waited' && !isPreview(changes)) this.#removeSilent(pendingWrite)
+        if (by === 'waited') this.#removeSilent(pendingWrite)
         resolve()
       }
       const cancel = this.#parts.clock.after(LEASE + MARGIN, () => done('waited'))
@@ -296,7 +291,7 @@ export class Instance implements Coherence {
   /** Reads the list, repeatedly while an acknowledgement or what an instance has cut is missing. */
   #readList(list: InstanceList, number: number): void {
     list
-      .instances()
+      .reachable()
       .then(
         (instances) => this.#listed(number, instances),
         () => {},
@@ -309,13 +304,13 @@ export class Instance implements Coherence {
       })
   }
 
-  #listed(number: number, instances: readonly ListedInstance[]): void {
+  #listed(number: number, instances: readonly ReachableInstance[]): void {
     const pendingWrite = this.#pendingWrites.get(number)
     if (pendingWrite === undefined) return
     pendingWrite.listedAt = Math.min(pendingWrite.listedAt, this.#parts.clock.now())
     const others = instances.filter(({ id }) => id !== this.id)
     pendingWrite.reached?.listed(others)
-    pendingWrite.barrier.listed(others)
+    pendingWrite.barrier.listed(others.filter(({ gone }) => !gone))
   }
 
   /**
@@ -362,15 +357,6 @@ export class Instance implements Coherence {
     const after = this.#parts.clock.now() - begun
     if (barrier.acknowledged(from)) this.#parts.listener.acknowledged(after)
   }
-}
-
-/**
- * Whether the write is the preview of a revocation, which takes no silent instance off the list: the answer to
- * the revocation after it would not name that instance, and would say that what is open is cut while a stream
- * of a stolen credential may be open there.
- */
-function isPreview(changes: readonly NumberedChange[]): boolean {
-  return changes.some(({ kind, key }) => kind === 'revocation' && noticeOf(key)?.count === true)
 }
 
 /** The marks of the commits with revocations among changes. */

@@ -4,8 +4,9 @@
  */
 
 import type { Committed } from '../../seats-admin/model/change.ts'
+import type { ReachableInstance } from '../../seats-admin/model/registered-instance.ts'
 import type { OpenCounts, ReachedInstance } from '../../seats-admin/model/revocation.ts'
-import type { InstanceIdentity, ListedInstance } from './feeds.ts'
+import type { InstanceIdentity } from './feeds.ts'
 
 type Named = Pick<ReachedInstance, 'id' | 'name' | 'understands'>
 
@@ -48,12 +49,15 @@ export class ReachedInstances {
     this.acknowledged(id)
   }
 
-  /** An instance that only a later list has registered after the commit, and decides by it. */
-  listed(others: readonly ListedInstance[]): void {
-    this.#others ??= others.map(({ id, name, understands }) => ({
+  /**
+   * An instance that only a later list has registered after the commit, and decides by it. One that is gone may be
+   * frozen, and have a stream open: it is named, so that nothing is claimed of it.
+   */
+  listed(others: readonly ReachableInstance[]): void {
+    this.#others ??= others.map(({ id, name, understands, gone }) => ({
       id,
       name,
-      understands: understands?.includes('revocation') === true,
+      understands: gone || understands?.includes('revocation') === true,
     }))
     for (const { id, applied, cuts } of others) {
       const report = cuts.find(({ mark }) => mark === this.#commit.mark)

@@ -50,6 +50,7 @@ export class FleetNode {
   readonly #started = { startedAt: Date.now(), version: versionOf(packageRoot()) }
   readonly #name = `${hostname()} ${process.pid}`
   #pruning: NodeJS.Timeout | null = null
+  #place: string | null = null
   readonly #active: ActiveConfig
   readonly #audit: AuditKeeping
   readonly #lock: StoreLock | null
@@ -69,7 +70,7 @@ export class FleetNode {
       id: randomUUID(),
       name: this.#name,
       started: this.#started,
-      shown: () => this.#shown,
+      shown: () => ({ ...this.#shown, place: this.#place }),
       secrets: () => active.secrets,
       source: store,
       list: store.registry,
@@ -116,6 +117,14 @@ export class FleetNode {
     void this.#countInstances()
     this.show()
     this.redis.cache?.seal.setSecrets(firstSecrets(this.#config))
+  }
+
+  /** The gateway listens alone at this place from now on; null: no longer, or not alone. Never rejects. */
+  async listensAt(place: string | null): Promise<void> {
+    if (this.store.registry === null) return
+    this.#place = place
+    // The next sign of life tells it, if this one fails.
+    await this.instance.renew().catch(() => {})
   }
 
   get #config() {

@@ -3,7 +3,7 @@
  * instances can't share them.
  */
 
-import type { InstanceList } from '../coherence/feeds.ts'
+import type { Registry } from '../../seats-admin/index.ts'
 
 /** Milliseconds between readings of the list, and without a sign of life until an instance does not count. */
 const READ_EVERY = 1000
@@ -16,7 +16,7 @@ interface Sign {
 }
 
 export class FleetSize {
-  readonly #list: InstanceList | null
+  readonly #list: Pick<Registry, 'instances'> | null
   readonly #now: () => number
   #signs = new Map<string, Sign>()
   #size = 1
@@ -28,7 +28,7 @@ export class FleetSize {
    * @param list null: there is one instance
    * @param now monotonic ms
    */
-  constructor(list: InstanceList | null, now: () => number) {
+  constructor(list: Pick<Registry, 'instances'> | null, now: () => number) {
     this.#list = list
     this.#now = now
   }

@@ -22,6 +22,7 @@ import { FleetNode } from './fleet-node.ts'
 import { addInstanceGauges } from './gauges.ts'
 import { Gateway } from './gateway.ts'
 import { KeyUseWriter } from './key-use-writer.ts'
+import { listeningPlace } from './listening-place.ts'
 import { openOps, type OpsSource } from './ops.ts'
 import { openRedis } from './redis-parts.ts'
 import { Startup } from './store-retries.ts'
@@ -90,7 +91,13 @@ export async function startGateway(config: Config, log: Log, composition: Compos
     await node.start(startup)
 
     // 7. The listeners of clients.
-    starting.listens(await dataPlanes.listen())
+    const addresses = await dataPlanes.listen()
+    const [front] = addresses.fronts
+    // Workers share their ports.
+    if (front !== undefined && config.workers === 1) await node.listensAt(listeningPlace(front))
+    // The listener closes first, and what is open stays.
+    opened.add(() => void node.listensAt(null))
+    starting.listens(addresses)
     return (gateway = starting)
   } catch (cause) {
     await opened.close(0)

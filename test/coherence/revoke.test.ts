@@ -185,19 +185,34 @@ t.test('an instance that has left the list is named: it may be frozen', async (t
   t.match(state.answer, [{}, { id: 'you', how: 'lease_ended', cut: null }])
 })
 
-t.test(
-  'a preview leaves a silent instance on the list, so that the revocation after it names it',
-  async (t) => {
-    for (const count of [true, false]) {
-      const { store, clock, instance } = setUp()
-      store.rows.set('frozen', listed('frozen'))
-      const notice = JSON.stringify({ at: 1, subject: { user: 'u' }, ...(count ? { count } : {}) })
-      void instance.revoke(store.commitOf('revocation', notice))
-      await clock.pass(2 * WITHIN)
-      t.equal(store.rows.has('frozen'), count)
-    }
-  },
-)
+t.test('an instance that was removed is named, and is not waited for', async (t) => {
+  const { store, clock, state, revoke, said } = setUp()
+  store.rows
+    .set('frozen', listed('frozen', 0, 0, { gone: true, understands: null }))
+    .set('you', listed('you'))
+  revoke()
+  await settled()
+  clock.jump(5)
+  said('you', counts(1))
+  await settled()
+  t.match(state.answer, [
+    { id: 'me', how: 'acknowledged' },
+    { id: 'frozen', name: 'host frozen', how: 'lease_ended', ms: 5, cut: null, understands: true },
+    { id: 'you', how: 'acknowledged', cut: counts(1) },
+  ])
+  t.notOk(store.calls.some((each) => each.startsWith('forget')))
+})
+
+t.test('an instance that was removed and is back by its answer has cut', async (t) => {
+  const { store, state, revoke, said } = setUp()
+  store.rows.set('back', listed('back', 0, 0, { gone: true })).set('you', listed('you'))
+  revoke()
+  await settled()
+  said('back', counts(2))
+  said('you', counts(1))
+  await settled()
+  t.match(state.answer, [{}, { id: 'back', how: 'acknowledged', cut: counts(2) }, { id: 'you' }])
+})
 
 t.test('if the list can not be read, others are not taken for closed', async (t) => {
   const { store, clock, state, revoke } = setUp()

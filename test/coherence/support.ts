@@ -1,6 +1,11 @@
 /** A manual clock and a fake store for the tests of this folder. */
 
-import type { CutReport, Shown, TenantSecrets } from '../../seats-admin/model/registered-instance.ts'
+import type {
+  CutReport,
+  ReachableInstance,
+  Shown,
+  TenantSecrets,
+} from '../../seats-admin/model/registered-instance.ts'
 import {
   CHANGE_KINDS,
   type ChangeReader,
@@ -10,7 +15,7 @@ import {
 } from '../../seats-admin/model/change.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import type { Clock } from '../../src/coherence/clock.ts'
-import type { InstanceList, ListedInstance } from '../../src/coherence/feeds.ts'
+import type { InstanceList } from '../../src/coherence/feeds.ts'
 
 /** Resolves once all pending promise reactions have run. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -77,9 +82,9 @@ export function listed(
   id: string,
   beat = 1,
   applied = 0,
-  more: Partial<ListedInstance> = {},
-): ListedInstance {
-  return { id, name: `host ${id}`, beat, applied, understands: CHANGE_KINDS, cuts: [], ...more }
+  more: Partial<ReachableInstance> = {},
+): ReachableInstance {
+  return { id, name: `host ${id}`, beat, applied, understands: CHANGE_KINDS, cuts: [], gone: false, ...more }
 }
 
 export const position = (seq: number, mark = 1000 + seq): Position => ({ seq, mark })
@@ -98,7 +103,7 @@ export function reading(noted: number, from: Position | null, ...changes: Number
 export class FakeStore implements ChangeReader, InstanceList {
   /** The calls, in order. */
   readonly calls: string[] = []
-  readonly rows = new Map<string, ListedInstance>()
+  readonly rows = new Map<string, ReachableInstance>()
   readonly changes: NumberedChange[] = []
   isDown = false
   /** Changes are not available. */
@@ -152,7 +157,7 @@ export class FakeStore implements ChangeReader, InstanceList {
     return this.#answer(`follow ${id} ${beat}`, { ...this.#since(from), registered })
   }
 
-  instances(): Promise<readonly ListedInstance[]> {
+  reachable(): Promise<readonly ReachableInstance[]> {
     return this.#answer('list', [...this.rows.values()])
   }
 

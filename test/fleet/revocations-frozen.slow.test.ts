@@ -8,6 +8,7 @@ import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
 import { REVOCATIONS } from '../revocations/support.ts'
 import { adminRequest } from '../support/client.ts'
 import { RawClient } from '../support/raw-client.ts'
+import { served } from '../support/served.ts'
 import { until } from '../support/until.ts'
 import { startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
@@ -80,6 +81,24 @@ async function whileStopped(
   for (const client of clients) client.close()
   await whole()
 }
+
+t.test('an instance is frozen, and another write takes it off the list before the revocation', async (t) => {
+  const { user, token, exchanges } = await newUser()
+  await second.freeze()
+  await fleet.makeSeat(first, 'Another')
+  await until(async () => {
+    const { json } = await served(() => fleet.admin(first, 'GET', '/v1/fleet'))
+    return json.data.length === 2
+  }, 'a list without it')
+  const answer = await revoking.revoke(first, { user })
+  t.equal(answer.state, 'partial')
+  t.match(partOf(answer, second), { how: 'lease_ended', cut: null })
+  t.ok(exchanges[1]?.every(({ isOpen }) => isOpen))
+  second.thaw()
+  await Promise.all(exchanges.flat().map((each) => each.cut()))
+  t.same(await revoking.decisions(token), REVOKED)
+  await whole()
+})
 
 t.test('an instance is frozen', async (t) => {
   for (const messages of ['late', 'in time'])

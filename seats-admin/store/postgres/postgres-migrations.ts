@@ -197,6 +197,21 @@ SELECT 1 FROM counter FOR UPDATE;
 ${shared.scim}
 `
 
+/**
+ * The instances that were removed from the list for their silence, as revocations name them for some time. The lock
+ * as in {@link aboutInstances}.
+ */
+const goneInstances = `
+SET LOCAL lock_timeout = 1000;
+ALTER TABLE instances ADD COLUMN place text COLLATE "C";
+CREATE TABLE gone_instances (
+  id ${TEXT} PRIMARY KEY,
+  name ${TEXT},
+  place text COLLATE "C",
+  gone_at timestamptz NOT NULL
+);
+`
+
 /** `schema_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
@@ -220,6 +235,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.usersByEmail,
   shared.voidTokens,
   shared.scimNames,
+  goneInstances,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

@@ -7,6 +7,7 @@ import {
   type CutReport,
   type Instance,
   type InstanceSecrets,
+  type ReachableInstance,
   type RefusedReload,
   type Registry,
   type TenantSecrets,
@@ -24,8 +25,13 @@ import type { Values } from '../statements.ts'
  */
 const SETTLE_TIME = 10_000
 
+/** For so long, revocations name an instance that was removed. */
+const KEPT = "interval '10 minutes'"
+
 /** Idempotent: a repetition after a lost response keeps the beat. */
-const REGISTER = `INSERT INTO instances (id, name, beat, applied, started_at, version, understands, seen_at)
+const REGISTER = `WITH back AS (DELETE FROM gone_instances
+     WHERE id = :id OR gone_at < clock_timestamp() - ${KEPT})
+   INSERT INTO instances (id, name, beat, applied, started_at, version, understands, seen_at)
    VALUES (:id, :name, 0, 0, :started_at, :version, :understands, clock_timestamp())
    ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`
 
@@ -35,7 +41,7 @@ const REGISTER = `INSERT INTO instances (id, name, beat, applied, started_at, ve
  */
 const FOLLOW = `WITH beat AS (UPDATE instances SET beat = :beat,
      applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
-     config = :config, url = :url, refused = :refused, cuts = :cuts, seen_at = clock_timestamp()
+     config = :config, url = :url, refused = :refused, place = :place, cuts = :cuts, seen_at = clock_timestamp()
      WHERE id = :id AND beat < :beat RETURNING 1)
    ${feedQuery('(SELECT count(*) FROM beat) AS registered,')}`
 
@@ -49,8 +55,16 @@ const SECRETS = `SELECT id, name, beat, ${AGE}, CASE WHEN CAST(:tenant AS text) 
      ELSE json_build_object(CAST(:tenant AS text), secrets::json -> CAST(:tenant AS text))::text END AS secrets
    FROM instances ORDER BY id`
 
-const FORGET = 'DELETE FROM instances WHERE id = :id AND beat = :beat'
-const LEAVE = 'DELETE FROM instances WHERE id = :id'
+const REACHABLE = `SELECT id, name, beat, applied, understands, cuts, 0 AS gone FROM instances
+   UNION ALL SELECT id, name, 0, 0, NULL, NULL, 1 FROM gone_instances gone
+     WHERE gone_at > clock_timestamp() - ${KEPT}
+       AND NOT EXISTS (SELECT 1 FROM instances listed WHERE listed.place = gone.place)
+   ORDER BY id`
+
+const FORGET = `WITH gone AS (DELETE FROM instances WHERE id = :id AND beat = :beat RETURNING id, name, place)
+   INSERT INTO gone_instances (id, name, place, gone_at) SELECT id, name, place, clock_timestamp() FROM gone
+   ON CONFLICT (id) DO UPDATE SET place = excluded.place, gone_at = excluded.gone_at`
+const LEAVE = `WITH gone AS (DELETE FROM gone_instances WHERE id = :id) DELETE FROM instances WHERE id = :id`
 
 export function registryOf(pools: ConnectionPools): Registry {
   /** The feed's connection from before the first observation of a beat. */
@@ -79,6 +93,7 @@ export function registryOf(pools: ConnectionPools): Registry {
         config: shown?.config ?? null,
         url: shown?.url ?? null,
         refused: refusedText(shown?.refused ?? null),
+        place: shown?.place ?? null,
         cuts: cuts.length === 0 ? null : JSON.stringify(cuts),
         mark: position?.mark ?? 0,
         ...feedParameters(position),
@@ -102,6 +117,11 @@ export function registryOf(pools: ConnectionPools): Registry {
     async secrets(tenant) {
       observed = true
       return (await query(SECRETS, { tenant })).map(instanceSecrets)
+    },
+
+    async reachable() {
+      observed = true
+      return (await query(REACHABLE, {})).map(reachable)
     },
 
     /**
@@ -140,6 +160,18 @@ function instanceSecrets(row: Row): InstanceSecrets {
     beat: integer(row, 'beat'),
     age: integer(row, 'age'),
     secrets: jsonOrNull<TenantSecrets>(row, 'secrets'),
+  }
+}
+
+function reachable(row: Row): ReachableInstance {
+  return {
+    id: text(row, 'id'),
+    name: text(row, 'name'),
+    beat: integer(row, 'beat'),
+    applied: integer(row, 'applied'),
+    understands: jsonOrNull<readonly string[]>(row, 'understands'),
+    cuts: jsonOrNull<readonly CutReport[]>(row, 'cuts') ?? [],
+    gone: integer(row, 'gone') === 1,
   }
 }
 

@@ -27,21 +27,12 @@ function hasTokens(subject: RevocationView['subject']): boolean {
   return !('api_key' in subject || 'session' in subject)
 }
 
-/** A gateway, as a revocation names it. */
-export type NamedGateway = Pick<RevocationView['instances'][number], 'id' | 'name'>
-
 /**
  * The answer to a revocation.
  *
  * @param file the file that has the receipt; null: none
- * @param gone the gateways that were on the list at the preview, and were no longer when the revocation was made
  */
-export function answerText(
-  name: string,
-  answer: RevocationAnswer,
-  file: string | null,
-  gone: readonly NamedGateway[] = [],
-): string {
+export function answerText(name: string, answer: RevocationAnswer, file: string | null): string {
   const { id, at, state, instances } = answer
   const { sessions, api_keys: keys } = answer.ended
   const rows = instances.map(({ name: instance, how, ms, cut }) => [
@@ -50,9 +41,8 @@ export function answerText(
     `${tenths(ms)} ms`,
     cut === null ? 'unknown' : String(cut),
   ])
-  const missing = gone.map((instance) => [printable(instance.name), 'off the list', '-', 'unknown'])
   return [
-    rowsText(`${gone.length === 0 ? state : 'partial'}: ${name} is revoked`, [
+    rowsText(`${state}: ${name} is revoked`, [
       ['id', `${id}`],
       ['voids', `what was issued until ${at}`],
       ['ended', `${plural(sessions, 'session')}, ${plural(keys, 'API key')}`],
@@ -60,28 +50,24 @@ export function answerText(
       ...commonRows(answer, 'blocked'),
       ...(file === null ? [] : [['receipt', file] as const]),
     ]),
-    ...(rows.length + missing.length === 0
-      ? []
-      : ['', columns([['gateway', 'answer', 'after', 'cut'], ...rows, ...missing])]),
+    ...(rows.length === 0 ? [] : ['', columns([['gateway', 'answer', 'after', 'cut'], ...rows])]),
   ].join('\n')
 }
 
 /**
  * The next steps after a partial revocation.
  *
- * @param gone as of {@link answerText}
  * @param fleet the gateways that are on the list now; null: this is not known
  */
 export function nextSteps(
   { instances }: Pick<RevocationView, 'instances'>,
-  gone: readonly NamedGateway[],
   fleet: FleetAnswer['data'] | null,
 ): string {
   if (instances.length === 0)
     return fold(
       'partial: the gateway that made this revocation has not told what it reached. Run the command again.',
     )
-  const silent = [...instances.filter(({ cut }) => cut === null), ...gone]
+  const silent = instances.filter(({ cut }) => cut === null)
   const own = fleet?.find(({ id }) => id === instances[0]?.id)?.version ?? null
   const shown = silent
     .slice(0, MOST_SILENT)
@@ -92,7 +78,9 @@ export function nextSteps(
     fold(`partial: ${whose} not said that what was open is cut, so that it may go on there:`),
     ...shown,
     ...(more > 0 ? [`  and ${more} more`] : []),
-    fold(`End or restart ${silent.length === 1 ? 'it' : 'them'}, and run the command again.`),
+    fold(
+      `End ${silent.length === 1 ? 'it' : 'them'}, or let ${silent.length === 1 ? 'it' : 'them'} go on, and run the command again. A gateway that was killed has nothing open: it is named for ten minutes.`,
+    ),
   ].join('\n')
 }
 
@@ -101,7 +89,11 @@ const MOST_SILENT = 10
 const SILENT_AFTER = 1000
 
 /** Why a gateway may be silent. @param own the version of the gateway that made the revocation */
-function stateText({ id }: NamedGateway, fleet: FleetAnswer['data'] | null, own: string | null): string {
+function stateText(
+  { id }: { readonly id: string },
+  fleet: FleetAnswer['data'] | null,
+  own: string | null,
+): string {
   if (fleet === null || id === UNLISTED) return ''
   const listed = fleet.find((each) => each.id === id)
   if (listed === undefined) return ': off the list: it has ended, is frozen or cannot reach the store'

@@ -10,7 +10,7 @@ import { type Gateway, Unreached } from '../remote/gateway-client.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import { warn } from '../seats/written.ts'
 import { word } from '../shell.ts'
-import { answerText, type NamedGateway, nextSteps, previewText } from './revocation-output.ts'
+import { answerText, nextSteps, previewText } from './revocation-output.ts'
 
 export const RECEIPT = {
   value: 'FILE',
@@ -59,47 +59,31 @@ export async function revokeSubject(
   }
   if (receipt !== undefined) await requireIdentity(gateway)
   return withReceiptFile(receipt, 'nothing is revoked', async (write) => {
-    const preview = await confirmed(gateway, name, request, values, terminal)
+    await confirmed(gateway, name, request, values, terminal)
     const answer = await written(gateway, request)
     const file = await keptReceipt(answer, write, receipt)
-    const gone = goneSince(preview, answer)
-    await terminal.print(json ? JSON.stringify(answer) : answerText(name, answer, file, gone))
-    if (answer.state === 'closed' && gone.length === 0) return 0
-    terminal.printError(nextSteps(answer, gone, await fleetOf(gateway)))
+    await terminal.print(json ? JSON.stringify(answer) : answerText(name, answer, file))
+    if (answer.state === 'closed') return 0
+    terminal.printError(nextSteps(answer, await fleetOf(gateway)))
     return PARTIAL
   })
 }
 
-/**
- * Shows what would end, and asks.
- *
- * @returns the preview; null: a program does not ask, and reads none
- * @throws CommandFailed if nothing is to be revoked
- */
+/** Shows what would end, and asks. A program does neither. @throws CommandFailed if nothing is to be revoked */
 async function confirmed(
   gateway: Gateway,
   name: string,
   request: RevocationRequest,
   { yes = false, json = false }: RevocationValues,
   terminal: Terminal,
-): Promise<RevocationView | null> {
-  if (json && yes) return null
+): Promise<void> {
+  if (json && yes) return
   const preview = await previewOf(gateway, request)
   warn(preview.warnings, terminal)
   const text = previewText(name, preview)
   if (json) terminal.printError(text)
   else await terminal.print(`${text}\n`)
   await confirm({ question: `Revoke ${name}?`, change: `${name} would be revoked` }, yes, terminal)
-  return preview
-}
-
-/**
- * The gateways of the preview that another write has taken off the list since: a frozen one keeps open what it
- * has, and the answer to the revocation does not name it.
- */
-function goneSince(preview: RevocationView | null, answer: RevocationView): readonly NamedGateway[] {
-  const named = new Set(answer.instances.map(({ id }) => id))
-  return preview?.instances.filter(({ id }) => !named.has(id)) ?? []
 }
 
 /** The gateways on the list; null if the API key may not read it, or no answer comes. */

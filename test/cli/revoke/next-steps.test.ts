@@ -11,7 +11,7 @@ function steps(silent: readonly string[], fleet: readonly Partial<Record<string,
     (id) => ({ id, name: `host ${id}`, how: 'acknowledged', ms: 3, cut: null }) as const,
   )
   const listed = fleet?.map((each) => ({ id: '', ...LISTED, ...each })) ?? null
-  return nextSteps({ instances: [OWN, ...instances] }, [], listed)
+  return nextSteps({ instances: [OWN, ...instances] }, listed)
 }
 
 t.test('each is named, with what the list of gateways says of it', async (t) => {
@@ -32,20 +32,23 @@ t.test('each is named, with what the list of gateways says of it', async (t) => 
   t.match(text, '  host silent: no sign of life for 4 seconds\n')
   t.match(text, '  host late: live, but it did not say so within two seconds\n')
   t.match(text, '  host away: off the list: it has ended, is frozen or cannot reach the store\n')
-  t.match(text, /\nEnd or restart them, and run the command again\.$/)
+  t.match(
+    text,
+    /\nEnd them, or let them go on, and run the command again\. A gateway that was\nkilled has nothing open: it is named for ten minutes\.$/,
+  )
   for (const line of text.split('\n')) t.ok(line.length <= 80, line)
 })
 
 t.test('without the list: the names alone', async (t) => {
-  t.match(steps(['b'], null), /:\n  host b\nEnd or restart it,/)
+  t.match(steps(['b'], null), /:\n  host b\nEnd it, or let it go on,/)
   t.match(steps(['unknown'], [{ id: 'own' }]), /:\n  host unknown\nEnd/)
 })
 
 t.test('many', async (t) => {
   const ids = Array.from({ length: 12 }, (_, at) => `i${at}`)
-  t.match(steps(ids, null), /\n  host i9\n  and 2 more\nEnd or restart them/)
+  t.match(steps(ids, null), /\n  host i9\n  and 2 more\nEnd them, or let them/)
 })
 
 t.test('the gateway that made it has ended', async (t) => {
-  t.match(nextSteps({ instances: [] }, [], null), /has not told what it reached\. Run\s+the command again/)
+  t.match(nextSteps({ instances: [] }, null), /has not told what it reached\. Run\s+the command again/)
 })

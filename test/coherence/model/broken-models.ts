@@ -63,6 +63,9 @@ export const IN_THE_MODEL: Readonly<Record<string, keyof typeof BROKEN_MODELS | 
     'an instance is removed whatever its beat': 'FORGETS_ANY',
     'an instance is removed at once': 'FORGETS_AT_ONCE',
     'an instance is removed too early': 'FORGETS_EARLY',
+    'a revocation does not name an instance that was removed': {
+      none: 'the model claims nothing of instances that were removed before the revocation',
+    },
     'a worker has a lease from before it joined': 'LEASE_BEFORE_JOIN',
     'an announcement to a worker counts as applied when sent': 'CONFIRMS_WHEN_SENT',
     'a beat reports changes that workers have not applied': 'BEAT_OF_PRIMARY',

@@ -10,9 +10,8 @@ import {
   type NumberedChange,
   type Position,
 } from '../../../seats-admin/model/change.ts'
-import type { CutReport } from '../../../seats-admin/model/registered-instance.ts'
+import type { CutReport, ReachableInstance } from '../../../seats-admin/model/registered-instance.ts'
 import type { Renewal } from '../../../seats-admin/index.ts'
-import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { Context } from './context.ts'
 import type { RevocationNotice, RevocationSubject } from '../../../seats-admin/model/revocation.ts'
 import {
@@ -85,6 +84,8 @@ const MISSING: Version = {
 
 export class Database {
   readonly rows = new Map<string, InstanceRow>()
+  /** The instances that were removed for their silence, and have not registered again. */
+  readonly #gone = new Set<string>()
   /**
    * Ends of the session that are being announced. A request may wait for the renewal that ended it, and the session of the product does
    * not come back: here it does, but not meanwhile.
@@ -229,19 +230,25 @@ export class Database {
     return { head, changes: isWhole ? this.#changes.slice(position.seq) : null }
   }
 
-  list(): ListedInstance[] {
-    return [...this.rows.values()].map(({ id, beat, applied, cuts }) => ({
-      ...{ id, name: id, beat, applied, cuts },
-      understands: CHANGE_KINDS,
-    }))
+  list(): ReachableInstance[] {
+    const common = { understands: CHANGE_KINDS, cuts: [] as readonly CutReport[] }
+    return [
+      ...[...this.rows.values()].map(({ id, beat, applied, cuts }) => ({
+        ...{ ...common, id, name: id, beat, applied, cuts, gone: false },
+      })),
+      ...[...this.#gone].map((id) => ({ ...common, id, name: id, beat: 0, applied: 0, gone: true })),
+    ]
   }
 
   register(id: string): void {
+    this.#gone.delete(id)
     if (!this.rows.has(id)) this.rows.set(id, { id, beat: 0, applied: 0, cuts: [], onList: true })
   }
 
-  remove(row: InstanceRow | undefined): void {
+  /** @param gone whether it was removed for its silence */
+  remove(row: InstanceRow | undefined, gone = false): void {
     if (row === undefined) return
+    if (gone) this.#gone.add(row.id)
     row.onList = false
     this.removed++
     this.rows.delete(row.id)

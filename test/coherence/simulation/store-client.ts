@@ -8,8 +8,7 @@ import type { GrantsReading, UserGrantsReading } from '../../../seats-admin/mode
 import type { MembershipReading } from '../../../seats-admin/model/scim.ts'
 import type { AsOf, GrantReading } from '../../../seats-admin/model/readings.ts'
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
-import type { CutReport } from '../../../seats-admin/model/registered-instance.ts'
-import type { ListedInstance } from '../../../src/coherence/feeds.ts'
+import type { CutReport, ReachableInstance } from '../../../seats-admin/model/registered-instance.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { RestrictionsReading, UserRestrictionReading } from '../../../seats-admin/model/revocation.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
@@ -231,7 +230,7 @@ export class StoreClient {
     return { head, changes, registered }
   }
 
-  instances(): Promise<readonly ListedInstance[]> {
+  reachable(): Promise<readonly ReachableInstance[]> {
     return this.#ask(TIMEOUT, () => {
       this.#process.context.model?.list(this.#process)
       return this.#database.list()
@@ -243,7 +242,7 @@ export class StoreClient {
     const holds = (row: InstanceRow) => beat === null || row.beat === beat
     const effect = (row: InstanceRow | null) => {
       if (row === null || !row.onList || !holds(row)) return null
-      this.#database.remove(row)
+      this.#database.remove(row, true)
       this.#process.context.model?.forget(this.#process, id)
       this.#process.context.trace?.(`${this.#process.name} has taken ${id} off the list`)
       return row

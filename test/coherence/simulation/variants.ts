@@ -364,12 +364,12 @@ const endsWithIat: Parts['readToken'] = (text) => {
 function countsAnyReport(parts: InstanceOptions): Instance {
   const { list } = parts
   let mark = 0
-  const instances: InstanceList['instances'] = async () =>
-    ((await list?.instances()) ?? []).map((each) => ({
+  const reachable: InstanceList['reachable'] = async () =>
+    ((await list?.reachable()) ?? []).map((each) => ({
       ...each,
       cuts: each.cuts.map(({ cut }) => ({ mark, cut })),
     }))
-  const instance = new Instance({ ...parts, list: list && replaced(list, { instances }) })
+  const instance = new Instance({ ...parts, list: list && replaced(list, { reachable }) })
   const revoke: Instance['revoke'] = (committed) => {
     mark = committed.mark
     return instance.revoke(committed)
@@ -450,11 +450,16 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
   },
   'an instance is removed at once': {
     list: listed((store) => ({
-      instances: async () => {
-        const found = await store.instances()
+      reachable: async () => {
+        const found = await store.reachable()
         for (const { id, beat } of found) void store.forget(id, beat).catch(() => {})
         return found
       },
+    })),
+  },
+  'a revocation does not name an instance that was removed': {
+    list: listed((store) => ({
+      reachable: async () => (await store.reachable()).filter(({ gone }) => !gone),
     })),
   },
   'a worker has a lease from before it joined': { instance: leaseFromBeforeJoin },
@@ -516,6 +521,7 @@ const SHOWN_BY_ANSWERS: ReadonlySet<string> = new Set([
   'the primary says what its workers have cut',
   'an instance that has not said what it has cut counts as closed',
   'an instance whose lease has ended counts as closed',
+  'a revocation does not name an instance that was removed',
 ])
 
 /**

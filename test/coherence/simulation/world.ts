@@ -178,6 +178,9 @@ export class World {
       const gateway = this.gateways.find(({ name }) => name === id)
       for (const { streams } of gateway?.deciders ?? []) streams.checkCut(seq)
     }
+    const isClosed = reached.length > 0 && reached.every(({ cut }) => cut !== null)
+    for (const { streams } of isClosed ? this.gateways.flatMap(({ deciders }) => deciders) : [])
+      streams.checkCut(seq)
   }
 
   /** A request was answered with 503. @param begun simulated time */

@@ -162,4 +162,51 @@ export const registryConformance = suite((test) => {
     await list.register('a', 'a')
     t.equal((await list.follow('a', 3, null, 0)).registered, true)
   })
+
+  registered(
+    'an instance that was removed stays reachable, until it is back or has ended',
+    async (t, _, list) => {
+      const reachable = async () => (await list.reachable()).map(({ id, gone }) => (gone ? `${id} gone` : id))
+      for (const id of ['a', 'b', 'c', 'd']) await list.register(id, `host ${id}`)
+      await list.follow('a', 5, null, 0)
+      await list.leave('d')
+      t.same(await reachable(), ['a', 'b', 'c'], 'one that has left has nothing open')
+      await list.forget('a', 4)
+      await list.forget('a', 5)
+      await list.forget('b', 0)
+      await list.forget('c', 0)
+      t.same(await reachable(), ['a gone', 'b gone', 'c gone'])
+      t.match(await list.reachable(), [{ name: 'host a', beat: 0, applied: 0, understands: null, cuts: [] }])
+      t.same(await list.instances(), [])
+      await list.register('a', 'host a')
+      t.same(await reachable(), ['a', 'b gone', 'c gone'])
+      t.equal((await list.follow('a', 6, null, 0)).registered, true, 'its beats count on')
+      await list.leave('b')
+      t.same(await reachable(), ['a', 'c gone'])
+      await list.forget('a', 6)
+      await list.register('a', 'host a')
+      await list.forget('a', 0)
+      t.same(await reachable(), ['a gone', 'c gone'], 'again')
+    },
+  )
+
+  registered('the next instance at the place of one that was removed proves its end', async (t, _, list) => {
+    const reachable = async () => (await list.reachable()).map(({ id, gone }) => (gone ? `${id} gone` : id))
+    const shown = (place: string | null) => ({ config: null, url: null, place })
+    for (const id of ['a', 'b', 'c', 'd']) await list.register(id, id)
+    await list.follow('a', 1, null, 0, shown('one'))
+    await list.follow('b', 1, null, 0, shown('two'))
+    await list.follow('c', 1, null, 0, shown('one'))
+    await list.follow('c', 2, null, 0, shown(null))
+    for (const [id, beat] of Object.entries({ a: 1, b: 1, c: 2 })) await list.forget(id, beat)
+    t.same(await reachable(), ['a gone', 'b gone', 'c gone', 'd'])
+    await list.follow('d', 1, null, 0, shown('one'))
+    t.same(
+      await reachable(),
+      ['b gone', 'c gone', 'd'],
+      'c had given its place up, and may be open elsewhere',
+    )
+    await list.follow('d', 2, null, 0, shown(null))
+    t.same(await reachable(), ['a gone', 'b gone', 'c gone', 'd'], 'it does not listen any more')
+  })
 })

@@ -99,6 +99,28 @@ export function registry(t: Test, server: PostgresServer): void {
     },
   )
 
+  t.test('an instance that was removed is named for ten minutes', async (t) => {
+    const url = await emptyDatabase(server)
+    const registry = await registryOf(t, url)
+    const database = databaseOf(url)
+    for (const id of ['early', 'late']) {
+      await registry.register(id, id)
+      await registry.follow(id, 1, null, 0)
+      await registry.forget(id, 1)
+    }
+    const gone = (minutes: number, id: string) =>
+      server.query(
+        `UPDATE seatgate.gone_instances SET gone_at = clock_timestamp() - make_interval(mins => $1::int, secs => 30) WHERE id = $2`,
+        [minutes, id],
+        database,
+      )
+    await gone(10, 'early')
+    await gone(9, 'late')
+    t.match(await registry.reachable(), [{ id: 'late', gone: true }])
+    await registry.register('new', 'new')
+    t.match(await server.query('SELECT id FROM seatgate.gone_instances', [], database), [{ id: 'late' }])
+  })
+
   /** As version 0.1 before the column `config` wrote them. */
   const OLD_REGISTER = `INSERT INTO seatgate.instances (id, name, beat, applied, seen_at)
   VALUES ('old', 'old', 0, 0, clock_timestamp())
