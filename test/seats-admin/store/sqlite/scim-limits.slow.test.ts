@@ -1,6 +1,11 @@
+/** Users and groups of SCIM at their limits, and by several writers, in a file. */
+
 import t from 'tap'
 import { inTurn } from '../in-turn.ts'
-import { scimLimits } from '../scim-limits.ts'
+import { scimLimits, scimScale, scimWriters } from '../scim-limits.ts'
 import { databases } from './support.ts'
 
-scimLimits(t, inTurn(t, databases()))
+const open = inTurn(t, databases())
+scimLimits(t, open)
+scimScale(t, open)
+scimWriters(t, inTurn(t, databases(2)))
