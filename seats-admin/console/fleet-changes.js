@@ -17,8 +17,8 @@
 /** A Seat and its name are two records of one write. */
 const NAME_OF = 'seat-name'
 
-/** Kinds of records that a revocation changes after its own. */
-const ENDED = new Set(['session', 'api-key', 'block'])
+/** Kinds of records that a revocation changes after its own, or the write of SCIM that it is part of. */
+const ENDED = new Set(['session', 'api-key', 'block', 'membership'])
 
 /**
  * @param {readonly import('./answers.d.ts').FleetChange[]} changes the newest first
@@ -43,15 +43,19 @@ export function writtenOf(changes, entries) {
   return writes.reverse()
 }
 
+/** A change of a group has a record for each user who came or went. */
+const MEMBERSHIP = 'membership'
+
 /**
- * Whether a record is part of the write that the record before it began: the name of a Seat, or what a
- * revocation has ended.
+ * Whether a record is part of the write that the record before it began: the name of a Seat, a further member of a
+ * group, or what a revocation has ended.
  *
  * @param {string} kind
  * @param {string} first
  */
 function isPart(kind, first) {
-  return kind === NAME_OF ? familyOf(first) === 'seat' : first === 'revocation' && ENDED.has(kind)
+  if (kind === NAME_OF) return familyOf(first) === 'seat'
+  return first === 'revocation' ? ENDED.has(kind) : first === MEMBERSHIP && kind === MEMBERSHIP
 }
 
 /** Kind of the target in the audit. @param {string} kind */

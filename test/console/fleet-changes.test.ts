@@ -45,6 +45,29 @@ const written = (
     .map(({ seq, kinds, entry }) => [seq, kinds.join(), entry?.target.name ?? null])
 const told = (ms: number, kind: string, name: string): Told => ({ at: time(ms), target: { kind, name } })
 
+t.test('the members of a group, and a deactivation by SCIM, are one change', (t) => {
+  t.same(
+    written([
+      [0, 'membership'],
+      [0, 'membership'],
+      [0, 'membership'],
+      [5, 'membership'],
+      [9, 'revocation'],
+      [9, 'session'],
+      [9, 'block'],
+      [9, 'membership'],
+      [9, 'seat'],
+    ]),
+    [
+      [9, 'seat', null],
+      [8, 'revocation,session,block,membership', null],
+      [4, 'membership', null],
+      [3, 'membership', null],
+    ],
+  )
+  t.end()
+})
+
 t.test('the records of one write are one change', (t) => {
   t.same(
     written([
