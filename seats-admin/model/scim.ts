@@ -2,7 +2,7 @@
  * Users and groups as an identity provider keeps them here by SCIM 2.0 (RFC 7643). Times in ms since the epoch.
  *
  * The *member key* is the text by which a SCIM user and a caller meet. {@link ScimMode} says what it is. It is compared
- * exactly, and never an email address: whoever could choose that at the provider would get the groups of another.
+ * exactly, and never an email address: a user who may choose it at the provider would get the groups of another.
  */
 
 import type { JsonObject } from './canonical-json.ts'

@@ -98,8 +98,8 @@ export interface ScimStore {
    * function can be sent to.
    *
    * `active: false` revokes `all` of the user: the sessions and owned keys end, and a block of origin `scim` stays.
-   * So it does once more if the block is gone, or if the last revocation of the user was not answered as
-   * `closed`. `active: true` lifts that block, and what ended stays ended. The user of a former member key loses what
+   * So does each update of a user who stays inactive, if the block is gone or the last revocation of the user was not
+   * answered as `closed`. `active: true` lifts that block, and what ended stays ended. The user of a former member key loses what
    * a deleted user loses.
    *
    * @param version of the user that `input` was made from; refused as `changed` if it has another

@@ -95,6 +95,7 @@ export function scimUserQueries({ memberColumn }: Dialect) {
 
 export function scimUserWriter({ dialect, unnumbered, write }: Database) {
   const queries = scimUserQueries(dialect)
+  const { blockByUser } = blockQueries(dialect)
   const writing = (mode: ScimMode, transaction: Transaction, writer: Writer) =>
     new ScimUserWrite(dialect, queries, mode, transaction, writer)
   return {
@@ -122,6 +123,9 @@ export function scimUserWriter({ dialect, unnumbered, write }: Database) {
         await transaction.modify([queries.record], values)
         const row = await transaction.get(queries.isActive, values)
         if (row === undefined || integer(row, 'active') === 1) return null
+        // Further attempts of the user add no entries.
+        const existing = { tenant: author.tenant, sub_digest: subDigest(sub), origin: ORIGIN }
+        if ((await transaction.get(blockByUser, existing)) !== undefined) return transaction.unchanged
         const block = { user: sub, until: null, reason: DEACTIVATED, origin: ORIGIN } as const
         const effect = await blocking(dialect)(transaction, writer, block)
         return isRefusal(effect) ? scimRefusal(effect) : transaction.commitEffect(effect)
@@ -186,19 +190,19 @@ class ScimUserWrite {
       modifiedAt: Math.max(this.#writer.now, before.modifiedAt),
     }
     const isSame = isSameInput(before, after)
-    if (isSame && (after.active || (await this.#isClosed(after))))
-      return { ...this.#transaction.unchanged, value: before, revocations: [] }
+    const isRepeated = !before.active && !after.active && !(await this.#isClosed(after))
+    if (isSame && !isRepeated) return { ...this.#transaction.unchanged, value: before, revocations: [] }
     const hasOtherNames = after.userName !== before.userName || after.externalId !== before.externalId
     const taken = hasOtherNames ? await this.#refuseTaken(after) : null
     if (taken !== null) return taken
     // The same `active: false` once more is a revocation and no change of the user.
-    if (isSame) return this.#complete(before, before, before, true)
+    if (isSame) return this.#complete(before, before, before, isRepeated)
     this.#transaction.record(scimUserEvent('scim_user.update', before, after))
     const { tenant, id } = after
     const delta = Number(after.active) - Number(before.active)
     const parts = [this.#queries.update, ...(delta === 0 ? [] : [this.#queries.countActive])]
     await this.#transaction.flush(parts, { ...scimUserRow(after), tenant, id, delta })
-    return this.#complete(before, after, after)
+    return this.#complete(before, after, after, isRepeated)
   }
 
   async delete(wanted: string): Promise<ScimWritten<null> | ScimRefusal> {

@@ -66,12 +66,13 @@ export async function verified(
   return verifier.findings
 }
 
-/** Changes without an entry in the audit, entries without their change, and faults of the chain. */
+/** Changes of Seats without an entry in the audit, entries without their change, and faults of the chain. */
 export async function auditFaults(store: Store, acknowledged: readonly string[]): Promise<string[]> {
   const entries = await chainOf(store)
   const recorded = new Map<string, string>()
   const said = new Set<string>()
   for (const { target, before, after } of entries) {
+    if (target.kind !== 'seat') continue
     const [old, now] = [before, after].map((state) => (state === null ? null : String(state['name'])))
     if (old == null) said.add(`made ${now}`)
     else if (now == null) said.add(`deleted ${old.replace('-renamed', '')}`)
