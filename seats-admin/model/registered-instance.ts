@@ -78,20 +78,15 @@ export interface ReachableInstance extends Pick<
 > {
   /** It was removed from the list for its silence. It decides nothing, and may be frozen. */
   readonly gone: boolean
+  /** Its process, from which others on the same machine see that it has ended; null: it is not known. */
+  readonly process: string | null
 }
 
-/** What an instance tells of itself as it registers, for people. */
-export type Started = Pick<Instance, 'startedAt' | 'version'>
+/** What an instance tells of itself as it registers. */
+export type Started = Pick<Instance, 'startedAt' | 'version'> & Partial<Pick<ReachableInstance, 'process'>>
 
 /** What an instance tells of itself with each sign of life, for people. */
-export type Shown = Pick<Instance, 'config' | 'url'> &
-  Partial<Pick<Instance, 'refused'>> & {
-    /**
-     * Where it listens, if no other process may listen there beside it; null or left out: it does not, or shares its
-     * port. An instance that tells this proves that earlier ones with the same place have ended.
-     */
-    readonly place?: string | null
-  }
+export type Shown = Pick<Instance, 'config' | 'url'> & Partial<Pick<Instance, 'refused'>>
 
 /** What the gateway on a store in a file shows of itself to other programs. */
 export interface ShownGateway extends Pick<Instance, 'id' | 'name'>, Started, Shown {
@@ -145,8 +140,8 @@ export interface Registry {
   /** @param tenant the only tenant to read; null: all */
   secrets(tenant: string | null): Promise<readonly InstanceSecrets[]>
   /**
-   * The instances on the list, and those that {@link forget} has removed in the last ten minutes, that have
-   * neither registered again nor left, and whose place no listed instance has.
+   * The instances on the list, and those that {@link forget} has removed in the last minute and that have neither
+   * registered again nor left.
    */
   reachable(): Promise<readonly ReachableInstance[]>
   /**

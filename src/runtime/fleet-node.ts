@@ -14,7 +14,9 @@ import {
   type Store,
   type StoreLock,
   type StoreUnavailable,
+  type Registry,
 } from '../../seats-admin/index.ts'
+import type { Started } from '../../seats-admin/model/registered-instance.ts'
 import { systemClock } from '../coherence/clock.ts'
 import type { InstanceIdentity } from '../coherence/feeds.ts'
 import { Instance } from '../coherence/instance.ts'
@@ -26,6 +28,7 @@ import type { ConfigFiles } from './extensions.ts'
 import { FleetSize } from './fleet-size.ts'
 import type { RedisParts } from './redis-parts.ts'
 import { AuditKeeping, deleteOld } from './retention.ts'
+import { hasEnded, ownProcess } from './process-proof.ts'
 import type { Startup } from './store-retries.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
@@ -47,10 +50,9 @@ export class FleetNode {
   readonly store: Store
   readonly instance: Instance
   readonly redis: RedisParts
-  readonly #started = { startedAt: Date.now(), version: versionOf(packageRoot()) }
+  readonly #started: Started
   readonly #name = `${hostname()} ${process.pid}`
   #pruning: NodeJS.Timeout | null = null
-  #place: string | null = null
   readonly #active: ActiveConfig
   readonly #audit: AuditKeeping
   readonly #lock: StoreLock | null
@@ -62,6 +64,9 @@ export class FleetNode {
   /** The feed is followed from {@link start} on. */
   constructor({ active, store, lock, redis, log, metrics, files }: NodeParts) {
     this.#active = active
+    // What the workers of an instance have open does not end with its process.
+    const process = active.config.workers === 1 ? ownProcess() : null
+    this.#started = { startedAt: Date.now(), version: versionOf(packageRoot()), process }
     this.#audit = new AuditKeeping(store.audit, log)
     this.#lock = lock
     this.store = store
@@ -70,10 +75,10 @@ export class FleetNode {
       id: randomUUID(),
       name: this.#name,
       started: this.#started,
-      shown: () => ({ ...this.#shown, place: this.#place }),
+      shown: () => this.#shown,
       secrets: () => active.secrets,
       source: store,
-      list: store.registry,
+      list: store.registry && withoutEnded(store.registry),
       bus: redis.bus,
       clock: systemClock,
       listener: metrics.listener(log),
@@ -117,14 +122,6 @@ export class FleetNode {
     void this.#countInstances()
     this.show()
     this.redis.cache?.seal.setSecrets(firstSecrets(this.#config))
-  }
-
-  /** The gateway listens alone at this place from now on; null: no longer, or not alone. Never rejects. */
-  async listensAt(place: string | null): Promise<void> {
-    if (this.store.registry === null) return
-    this.#place = place
-    // The next sign of life tells it, if this one fails.
-    await this.instance.renew().catch(() => {})
   }
 
   get #config() {
@@ -221,6 +218,16 @@ export class FleetNode {
     await this.instance.close()
     await this.#showing
   }
+}
+
+/**
+ * A revocation does not name an instance of the same machine that was removed from the list, if its process has
+ * certainly ended: its connections have ended with it.
+ */
+function withoutEnded(registry: Registry): Registry {
+  const reachable = async () =>
+    (await registry.reachable()).filter(({ gone, process }) => !gone || !hasEnded(process))
+  return { ...registry, reachable }
 }
 
 /** This process; workers are numbered from 1. */

@@ -22,7 +22,6 @@ import { FleetNode } from './fleet-node.ts'
 import { addInstanceGauges } from './gauges.ts'
 import { Gateway } from './gateway.ts'
 import { KeyUseWriter } from './key-use-writer.ts'
-import { listeningPlace } from './listening-place.ts'
 import { openOps, type OpsSource } from './ops.ts'
 import { openRedis } from './redis-parts.ts'
 import { Startup } from './store-retries.ts'
@@ -92,11 +91,6 @@ export async function startGateway(config: Config, log: Log, composition: Compos
 
     // 7. The listeners of clients.
     const addresses = await dataPlanes.listen()
-    const [front] = addresses.fronts
-    // Workers share their ports.
-    if (front !== undefined && config.workers === 1) await node.listensAt(listeningPlace(front))
-    // The listener closes first, and what is open stays.
-    opened.add(() => void node.listensAt(null))
     starting.listens(addresses)
     return (gateway = starting)
   } catch (cause) {

@@ -84,7 +84,17 @@ export function listed(
   applied = 0,
   more: Partial<ReachableInstance> = {},
 ): ReachableInstance {
-  return { id, name: `host ${id}`, beat, applied, understands: CHANGE_KINDS, cuts: [], gone: false, ...more }
+  return {
+    id,
+    name: `host ${id}`,
+    beat,
+    applied,
+    understands: CHANGE_KINDS,
+    cuts: [],
+    gone: false,
+    process: null,
+    ...more,
+  }
 }
 
 export const position = (seq: number, mark = 1000 + seq): Position => ({ seq, mark })

@@ -190,6 +190,8 @@ t.test('an instance is killed: its connections end with it, and it starts with t
   t.equal(answer.state, 'partial')
   t.match(partOf(answer, second), { how: 'lease_ended', cut: null })
   t.same(sumOf(answer), countsOf([0, 2].flatMap((at) => exchanges[at] ?? [])))
+  const again = await revoking.revoke(first, { user })
+  t.equal(again.state, 'closed', 'off the list, and its process has ended')
   await second.start()
   t.same(await revoking.decisions(token), REVOKED)
   await whole()

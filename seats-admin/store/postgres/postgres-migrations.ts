@@ -203,11 +203,11 @@ ${shared.scim}
  */
 const goneInstances = `
 SET LOCAL lock_timeout = 1000;
-ALTER TABLE instances ADD COLUMN place text COLLATE "C";
+ALTER TABLE instances ADD COLUMN process text COLLATE "C";
 CREATE TABLE gone_instances (
   id ${TEXT} PRIMARY KEY,
   name ${TEXT},
-  place text COLLATE "C",
+  process text COLLATE "C",
   gone_at timestamptz NOT NULL
 );
 `

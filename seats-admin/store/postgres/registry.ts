@@ -26,13 +26,13 @@ import type { Values } from '../statements.ts'
 const SETTLE_TIME = 10_000
 
 /** For so long, revocations name an instance that was removed. */
-const KEPT = "interval '10 minutes'"
+const KEPT = "interval '1 minute'"
 
 /** Idempotent: a repetition after a lost response keeps the beat. */
 const REGISTER = `WITH back AS (DELETE FROM gone_instances
      WHERE id = :id OR gone_at < clock_timestamp() - ${KEPT})
-   INSERT INTO instances (id, name, beat, applied, started_at, version, understands, seen_at)
-   VALUES (:id, :name, 0, 0, :started_at, :version, :understands, clock_timestamp())
+   INSERT INTO instances (id, name, beat, applied, started_at, version, process, understands, seen_at)
+   VALUES (:id, :name, 0, 0, :started_at, :version, :process, :understands, clock_timestamp())
    ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`
 
 /**
@@ -41,7 +41,7 @@ const REGISTER = `WITH back AS (DELETE FROM gone_instances
  */
 const FOLLOW = `WITH beat AS (UPDATE instances SET beat = :beat,
      applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
-     config = :config, url = :url, refused = :refused, place = :place, cuts = :cuts, seen_at = clock_timestamp()
+     config = :config, url = :url, refused = :refused, cuts = :cuts, seen_at = clock_timestamp()
      WHERE id = :id AND beat < :beat RETURNING 1)
    ${feedQuery('(SELECT count(*) FROM beat) AS registered,')}`
 
@@ -55,15 +55,14 @@ const SECRETS = `SELECT id, name, beat, ${AGE}, CASE WHEN CAST(:tenant AS text) 
      ELSE json_build_object(CAST(:tenant AS text), secrets::json -> CAST(:tenant AS text))::text END AS secrets
    FROM instances ORDER BY id`
 
-const REACHABLE = `SELECT id, name, beat, applied, understands, cuts, 0 AS gone FROM instances
-   UNION ALL SELECT id, name, 0, 0, NULL, NULL, 1 FROM gone_instances gone
+const REACHABLE = `SELECT id, name, beat, applied, understands, cuts, process, 0 AS gone FROM instances
+   UNION ALL SELECT id, name, 0, 0, NULL, NULL, process, 1 FROM gone_instances
      WHERE gone_at > clock_timestamp() - ${KEPT}
-       AND NOT EXISTS (SELECT 1 FROM instances listed WHERE listed.place = gone.place)
    ORDER BY id`
 
-const FORGET = `WITH gone AS (DELETE FROM instances WHERE id = :id AND beat = :beat RETURNING id, name, place)
-   INSERT INTO gone_instances (id, name, place, gone_at) SELECT id, name, place, clock_timestamp() FROM gone
-   ON CONFLICT (id) DO UPDATE SET place = excluded.place, gone_at = excluded.gone_at`
+const FORGET = `WITH gone AS (DELETE FROM instances WHERE id = :id AND beat = :beat RETURNING id, name, process)
+   INSERT INTO gone_instances (id, name, process, gone_at) SELECT id, name, process, clock_timestamp() FROM gone
+   ON CONFLICT (id) DO UPDATE SET gone_at = excluded.gone_at`
 const LEAVE = `WITH gone AS (DELETE FROM gone_instances WHERE id = :id) DELETE FROM instances WHERE id = :id`
 
 export function registryOf(pools: ConnectionPools): Registry {
@@ -75,10 +74,10 @@ export function registryOf(pools: ConnectionPools): Registry {
   return {
     async register(id, name, started) {
       pools.prepareToFollow()
-      const { startedAt = null, version = null } = started ?? {}
+      const { startedAt = null, version = null, process = null } = started ?? {}
       const understands = JSON.stringify(UNDERSTOOD)
-      const values = { id, name: replaceUnstorable(name), started_at: startedAt, version, understands }
-      await query(REGISTER, values)
+      const about = { started_at: startedAt, version, process, understands }
+      await query(REGISTER, { id, name: replaceUnstorable(name), ...about })
     },
 
     /**
@@ -93,7 +92,6 @@ export function registryOf(pools: ConnectionPools): Registry {
         config: shown?.config ?? null,
         url: shown?.url ?? null,
         refused: refusedText(shown?.refused ?? null),
-        place: shown?.place ?? null,
         cuts: cuts.length === 0 ? null : JSON.stringify(cuts),
         mark: position?.mark ?? 0,
         ...feedParameters(position),
@@ -171,6 +169,7 @@ function reachable(row: Row): ReachableInstance {
     applied: integer(row, 'applied'),
     understands: jsonOrNull<readonly string[]>(row, 'understands'),
     cuts: jsonOrNull<readonly CutReport[]>(row, 'cuts') ?? [],
+    process: textOrNull(row, 'process'),
     gone: integer(row, 'gone') === 1,
   }
 }

@@ -79,7 +79,7 @@ export function nextSteps(
     ...shown,
     ...(more > 0 ? [`  and ${more} more`] : []),
     fold(
-      `End ${silent.length === 1 ? 'it' : 'them'}, or let ${silent.length === 1 ? 'it' : 'them'} go on, and run the command again. A gateway that was killed has nothing open: it is named for ten minutes.`,
+      `End ${silent.length === 1 ? 'it' : 'them'}, or let ${silent.length === 1 ? 'it' : 'them'} go on, and run the command again. A gateway that was killed has nothing open: it is named for a minute.`,
     ),
   ].join('\n')
 }

@@ -34,7 +34,7 @@ t.test('each is named, with what the list of gateways says of it', async (t) => 
   t.match(text, '  host away: off the list: it has ended, is frozen or cannot reach the store\n')
   t.match(
     text,
-    /\nEnd them, or let them go on, and run the command again\. A gateway that was\nkilled has nothing open: it is named for ten minutes\.$/,
+    /\nEnd them, or let them go on, and run the command again\. A gateway that was\nkilled has nothing open: it is named for a minute\.$/,
   )
   for (const line of text.split('\n')) t.ok(line.length <= 80, line)
 })

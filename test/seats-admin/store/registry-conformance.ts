@@ -190,23 +190,10 @@ export const registryConformance = suite((test) => {
     },
   )
 
-  registered('the next instance at the place of one that was removed proves its end', async (t, _, list) => {
-    const reachable = async () => (await list.reachable()).map(({ id, gone }) => (gone ? `${id} gone` : id))
-    const shown = (place: string | null) => ({ config: null, url: null, place })
-    for (const id of ['a', 'b', 'c', 'd']) await list.register(id, id)
-    await list.follow('a', 1, null, 0, shown('one'))
-    await list.follow('b', 1, null, 0, shown('two'))
-    await list.follow('c', 1, null, 0, shown('one'))
-    await list.follow('c', 2, null, 0, shown(null))
-    for (const [id, beat] of Object.entries({ a: 1, b: 1, c: 2 })) await list.forget(id, beat)
-    t.same(await reachable(), ['a gone', 'b gone', 'c gone', 'd'])
-    await list.follow('d', 1, null, 0, shown('one'))
-    t.same(
-      await reachable(),
-      ['b gone', 'c gone', 'd'],
-      'c had given its place up, and may be open elsewhere',
-    )
-    await list.follow('d', 2, null, 0, shown(null))
-    t.same(await reachable(), ['a gone', 'b gone', 'c gone', 'd'], 'it does not listen any more')
+  registered('the process of an instance that was removed is known', async (t, _, list) => {
+    await list.register('a', 'a', { startedAt: 1, version: '1', process: 'boot namespace 7 8' })
+    await list.register('b', 'b')
+    for (const id of ['a', 'b']) await list.forget(id, 0)
+    t.match(await list.reachable(), [{ process: 'boot namespace 7 8' }, { process: null }])
   })
 })
