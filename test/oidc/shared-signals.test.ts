@@ -1,6 +1,6 @@
 /** Events by push: a transmitter of its own, and a certified provider where users sign in. */
 
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { EventsConfig } from '../../src/config/oidc-settings.ts'
 import { outcome } from '../revocations/support.ts'
 import type { Visitor } from '../sign-in/visitor.ts'
@@ -143,6 +143,53 @@ t.test('token-claims-change: tokens are void, a cookie session and a refresh map
   t.equal(await asked(tool), '401 token_revoked', 'the old token stays void')
   t.notOk('revoked_at' in (await world.gateway.admin('GET', `/v1/api-keys/${key.id}`)).json)
   t.match((await revocations())[0], { what: 'tokens', state: 'closed', ended: { sessions: 0, api_keys: 0 } })
+})
+
+/** Holds the next answer of the provider's token endpoint, which it has computed, until the result is called. */
+function heldAnswer(t: Test) {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  world.acme.instead = ({ url = '' }, response) => {
+    if (!url.startsWith('/token')) return false
+    world.acme.instead = null
+    const end = response.end.bind(response) as (...parts: unknown[]) => typeof response
+    response.end = (...parts: unknown[]) => {
+      ask()
+      void released.then(() => end(...parts))
+      return response
+    }
+    return false
+  }
+  t.teardown(() => {
+    world.acme.instead = null
+    release()
+  })
+  return { asked, release }
+}
+
+t.test('token-claims-change while the provider is asked: what it said before does not count', async (t) => {
+  world.user('alice', { memberOf: ['Viewer'] })
+  const [tool, page] = [await program('alice'), await browser('alice')]
+  const lists = () => page.ask('/v1/trainings', { space: 'main' })
+  t.equal(await push(EVENTS.claimsChange, issSub('alice')), '202')
+  const forCookie = heldAnswer(t)
+  const request = lists()
+  await forCookie.asked
+  world.user('alice', { memberOf: [] })
+  t.equal(await push(EVENTS.claimsChange, issSub('alice')), '202')
+  forCookie.release()
+  t.equal(outcome(await request), '403 no_seat_in_space')
+
+  world.user('alice', { memberOf: ['Viewer'] })
+  const forHandle = heldAnswer(t)
+  const refresh = tool.visitor.refresh(tool.handle)
+  await forHandle.asked
+  world.user('alice', { memberOf: [] })
+  t.equal(await push(EVENTS.claimsChange, issSub('alice')), '202')
+  forHandle.release()
+  t.equal(outcome(await refresh), '503 unavailable')
+  const { status, json } = await tool.visitor.refresh(tool.handle)
+  t.same([status, json.user?.seats], [200, []], 'the refresh token may be used again')
 })
 
 t.test('token-claims-change: a sign-in from before does not complete', async (t) => {

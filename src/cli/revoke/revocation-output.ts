@@ -116,6 +116,9 @@ function commonRows(view: RevocationAnswer, blocks: string): Row[] {
   const end = until === undefined ? 'until the user is unblocked' : `until ${shortTime(until)}`
   return [
     ...(reason === null ? [] : [['reason', reason] as const]),
+    ...(what === 'tokens'
+      ? [['keeps', 'sessions, whose Seats are mapped again, and API keys'] as const]
+      : []),
     ...(what === 'all' ? [[blocks, `new sign-ins too, ${end}`] as const] : []),
     ...kept.map(({ api_key: id }): Row => ['keeps', `API key ${id}, which asks`]),
     ...uncovered.map(({ what: where, until: last }): Row => {
