@@ -33,8 +33,8 @@ export interface SessionRecord {
   /** The member key of the user in mode `claim` of SCIM. Left out: the provider gave none, or it is the user. */
   readonly member?: string
   /**
-   * Whole seconds since the epoch: the tokens of the session with an `iat` up to then are void, and Seats that were
-   * asked for before count no more; 0: none are.
+   * The tokens of the session with an `iat` up to the second of this time are void, and Seats that were asked for
+   * before count no more; 0: none are. It grows with each event.
    */
   readonly voidUntil: number
 }

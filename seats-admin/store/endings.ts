@@ -28,8 +28,10 @@ export function endings({ texts }: Dialect) {
   const end = `UPDATE sessions SET ended_at = coalesce(ended_at, :ended_at), sealed = '',
       revoked = CASE WHEN ended_at IS NULL THEN :by_revocation ELSE revoked END
     WHERE tenant = :tenant AND id IN (${texts(':session_ids')})`
-  // Their Seats are mapped again before they count.
-  const voidTokens = `UPDATE sessions SET void_until = :void_until, renew_at = 0
+  // Their Seats are mapped again before they count. Two events of one millisecond leave different times: what the
+  // provider said between them does not count.
+  const voidTokens = `UPDATE sessions SET renew_at = 0,
+      void_until = CASE WHEN void_until < :void_until THEN :void_until ELSE void_until + 1 END
     WHERE tenant = :tenant AND id IN (${texts(':session_ids')})`
   // A second revocation keeps the first time.
   const revoke = `UPDATE api_keys SET revoked_at = coalesce(revoked_at, :revoked_at), version = version + 1
@@ -54,7 +56,7 @@ export function endings({ texts }: Dialect) {
       return {
         parts: [voidTokens],
         changes: ids.map((id) => sessionChange(tenant, id)),
-        values: { tenant, session_ids: JSON.stringify(ids), void_until: Math.floor(at / 1000) },
+        values: { tenant, session_ids: JSON.stringify(ids), void_until: at },
       }
     },
 

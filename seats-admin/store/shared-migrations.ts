@@ -256,7 +256,7 @@ ALTER TABLE users ADD COLUMN member ${text};
 CREATE INDEX users_of_member ON users (tenant, member, sub) WHERE member IS NOT NULL;
 `,
 
-    /** Whole seconds since the epoch. An instance of the version before writes and reads without it. */
+    /** In ms since the epoch. An instance of the version before writes and reads without it. */
     voidTokens: `
 ALTER TABLE sessions ADD COLUMN void_until ${integer} NOT NULL DEFAULT 0;
 `,

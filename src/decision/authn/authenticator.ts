@@ -129,9 +129,10 @@ export class Authenticator {
     if (voidUntil === 0 || caller.claims.by === 'id') return caller
     // `issuedAt` of the claims is the token's `iat` minus the leeway, rounded down.
     const leeway = this.#tenants.get(caller.tenant)?.token.leeway ?? 0
-    return caller.claims.issuedAt > Math.floor(voidUntil - leeway / 1000)
+    const cutoff = Math.floor(voidUntil / 1000)
+    return caller.claims.issuedAt > Math.floor(cutoff - leeway / 1000)
       ? caller
-      : tokenRevoked(voidUntil).of(caller)
+      : tokenRevoked(cutoff).of(caller)
   }
 
   /** An ambiguous credential is refused by {@link authenticate}. */

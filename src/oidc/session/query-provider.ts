@@ -123,10 +123,10 @@ const MOST_WAIT = 2000
  * Waits for a second after this one, in which a new token is not void. Rejects with ProviderError if the clock of this
  * instance is behind the one of the instance that voided tokens.
  *
- * @param until whole seconds since the epoch; 0: no tokens are void
+ * @param until ms since the epoch; 0: no tokens are void
  */
 async function laterSecond(until: number, now: () => number): Promise<void> {
-  const wait = (until + 1) * 1000 - now()
+  const wait = (Math.floor(until / 1000) + 1) * 1000 - now()
   if (wait <= 0) return
   if (wait > MOST_WAIT) throw new ProviderError('the clock of this instance is behind that of another one')
   await sleep(wait)

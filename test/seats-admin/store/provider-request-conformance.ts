@@ -141,7 +141,7 @@ export const providerRequestConformance = suite((test) => {
     t.same(column(written.changes, 'kind').toSorted(), ['revocation', 'session', 'session'])
     for (const each of [browser, program])
       t.match(await sessions.sessionById('acme', each.id), {
-        ...{ endedAt: null, revoked: false, renewAt: 0, voidUntil: seconds(at), sealed: each.sealed },
+        ...{ endedAt: null, revoked: false, renewAt: 0, voidUntil: at, sealed: each.sealed },
       })
     t.match(await sessions.sessionById('acme', other.id), { renewAt: other.renewAt, voidUntil: 0 })
     t.equal((await store.apiKeyById('acme', id)).value?.revokedAt, null)
@@ -150,15 +150,19 @@ export const providerRequestConformance = suite((test) => {
 
     t.equal(await sessions.renew('acme', browser.id, null, RENEWAL), null, 'asked for before')
     t.match(await sessions.sessionById('acme', browser.id), { renewAt: 0, hashPerm: browser.hashPerm })
-    t.ok(await sessions.renew('acme', browser.id, null, { ...RENEWAL, voidUntil: seconds(at) }))
+    t.ok(await sessions.renew('acme', browser.id, null, { ...RENEWAL, voidUntil: at }))
     t.match(await sessions.sessionById('acme', browser.id), {
       renewAt: RENEWAL.renewAt,
-      voidUntil: seconds(at),
+      voidUntil: at,
     })
+    await made(store, 'eve', request(hash()), { what: 'tokens' }, { ...writer(), now: at - HOUR })
+    const { voidUntil = 0 } = (await sessions.sessionById('acme', browser.id)) ?? {}
+    t.ok(voidUntil > at, 'each event leaves a later time')
+    t.equal(await sessions.renew('acme', browser.id, null, { ...RENEWAL, voidUntil: at }), null)
     const next = hash()
     t.match(await sessions.rotate(provider(), program.id, proofOf(program), next), {
       outcome: 'rotated',
-      session: { voidUntil: seconds(at) },
+      session: { voidUntil },
     })
     t.equal(await sessions.renew('acme', program.id, next, RENEWAL), null)
   })
