@@ -10,7 +10,7 @@ export const groups: Readonly<Record<string, string>> = {
   grants: 'Gives users Seats until a time, and reviews who has what.',
   revoke: 'Voids what a user, key, session, issuer or tenant was given until now.',
   receipt: 'Verifies or shows the signed receipt of a revocation.',
-  secrets: 'Shows which secrets of tokens the gateways of a fleet accept, or waits for a rotation.',
+  secrets: 'Shows which secrets of tokens gateways accept, or waits for a rotation.',
   audit: 'Lists, exports or verifies the audit, which records who changed what.',
 }
 

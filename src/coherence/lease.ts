@@ -58,6 +58,15 @@
  * same way. Messages that are repeated, reordered or late change none of this: each instance counts once, by
  * the mark of the commit.
  *
+ * Files (`current-files.ts`). Tables and secrets are in files, which the feed does not show. With each beat an
+ * instance shows by which ones all its processes decide. Whoever waits for them (`cli/fleet-wait.ts`) waits for
+ * each listed instance that shows others, unless its beat was the same at two readings of the list, the second
+ * of which began LEASE + MARGIN after the end of the first: let them begin at r and end at e. The reading of the
+ * feed that made this beat was noted before e, so its lease has ended by then. A lease that is live later is from
+ * a reading that ended without a live lease, and its beat came after the second reading of the list. Such a
+ * reading counts only once the files were read again, which is after r: so by then the process decides by the
+ * files as they were at r, or later. A request without a lease waits for a reading of the files, too.
+ *
  * The store does not wait for its disk at a beat, so a crash of the store may undo some beats: one that
  * seemed unchanged may have changed. So a connection removes no instance that it has not watched for long
  * enough itself (the store's `forget`).
