@@ -174,6 +174,11 @@ function reachable(row: Row): ReachableInstance {
   }
 }
 
+/** A time that no date has would make a list of instances unreadable: it is shown as unknown. */
+function timeOrNull(time: number | null): number | null {
+  return time === null || Number.isNaN(new Date(time).getTime()) ? null : time
+}
+
 function instance(row: Row): Instance {
   return {
     id: text(row, 'id'),
@@ -183,7 +188,7 @@ function instance(row: Row): Instance {
     config: textOrNull(row, 'config'),
     url: textOrNull(row, 'url'),
     age: integer(row, 'age'),
-    startedAt: integerOrNull(row, 'started_at'),
+    startedAt: timeOrNull(integerOrNull(row, 'started_at')),
     version: textOrNull(row, 'version'),
     understands: jsonOrNull<readonly string[]>(row, 'understands'),
     cuts: jsonOrNull<readonly CutReport[]>(row, 'cuts') ?? [],

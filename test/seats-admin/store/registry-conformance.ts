@@ -129,9 +129,11 @@ export const registryConformance = suite((test) => {
   registered('an instance tells its start and version, or none', async (t, _, list) => {
     await list.register('a', 'a', { startedAt: 1_764_164_700_123, version: '1.2.3' })
     await list.register('b', 'b')
+    await list.register('c', 'c', { startedAt: 8.64e15 + 1, version: '1.2.3' })
     t.match(await list.instances(), [
       { id: 'a', startedAt: 1_764_164_700_123, version: '1.2.3' },
       { id: 'b', startedAt: null, version: null },
+      { id: 'c', startedAt: null },
     ])
   })
 
