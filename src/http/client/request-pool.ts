@@ -114,14 +114,14 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
     return http2 ? streams : 1
   }
 
-  *slots(): Generator<RequestSlot> {
+  *slots(uploads: boolean): Generator<RequestSlot> {
     for (const connection of this.#all) yield* connection.slots
-    for (const connection of this.#draining) yield* connection.slots
+    if (uploads) for (const connection of this.#draining) yield* connection.slots
   }
 
   /** The owner of each request in flight or waiting. */
   *owners(): Generator<RequestOwner> {
-    for (const { receiver } of this.slots()) if (receiver !== null) yield receiver.owner
+    for (const { receiver } of this.slots(true)) if (receiver !== null) yield receiver.owner
     for (const queue of [this.waitingRequests, this.waitingUploads])
       for (const { receiver } of queue) yield receiver.owner
   }

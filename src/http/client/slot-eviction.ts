@@ -52,8 +52,13 @@ export interface RequestSlot {
 }
 
 export interface EvictionPool {
-  /** All slots of the pool. */
-  slots(): Iterable<RequestSlot>
+  /**
+   * The slots of the pool.
+   *
+   * @param uploads whether those on connections that take no further request are among them: they hold upload
+   *   slots, but their ends make no room
+   */
+  slots(uploads: boolean): Iterable<RequestSlot>
   /** The pool may open no further connection. */
   readonly full: boolean
   /** The requests that may be in flight at once, and those that may still begin. */
@@ -142,7 +147,7 @@ export class SlotEviction {
     if (!this.#pool.full || this.#contender !== null) return
     if (this.#held.weight > 0 && this.#held.greedierThan(owner) === null) return
     const now = performance.now()
-    for (const { receiver, busySince } of this.#pool.slots())
+    for (const { receiver, busySince } of this.#pool.slots(false))
       if (receiver !== null && now - busySince < this.#delay) return
     this.#evict([[owner, 1]], false, now)
     this.#keepRoom(now)
@@ -283,7 +288,7 @@ export class SlotEviction {
     const all = new Ledger<HeldSlot>()
     const candidates = new Set<Entry<HeldSlot>>()
     const lasting = new Ledger<null>()
-    for (const slot of this.#pool.slots()) {
+    for (const slot of this.#pool.slots(uploads)) {
       const { receiver, busySince, uploads: holds } = slot
       if (receiver === null || (uploads && !holds)) continue
       const held = all.add(slot, receiver.owner)
@@ -311,7 +316,7 @@ export class SlotEviction {
     if (waiting === 0) return this.#slow.clear()
     const slow = new Map<RequestSlot, number>()
     let total = 0
-    for (const slot of this.#pool.slots()) {
+    for (const slot of this.#pool.slots(this.#pool.waitingUploads.size > 0)) {
       total++
       if (slot.isClientSlow(MIN_BYTES)) slow.set(slot, (this.#slow.get(slot) ?? 0) + 1)
     }
