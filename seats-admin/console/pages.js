@@ -7,6 +7,7 @@ import { ApiKeyPage } from './pages/api-key-page.js'
 import { ApiKeysPage } from './pages/api-keys-page.js'
 import { AuditPage } from './pages/audit-page.js'
 import { ExplainPage } from './pages/explain-page.js'
+import { GrantsPage } from './pages/grants-page.js'
 import { OverviewPage } from './pages/overview-page.js'
 import { RoutesPage } from './pages/routes-page.js'
 import { EditSeatPage, NewSeatPage } from './pages/seat-form-page.js'
@@ -49,6 +50,7 @@ export const PAGES = [
     // The id of a user may hold any character, which a path may not.
     viewOf: (rest) => (rest.length > 0 ? null : address.value.query.has('sub') ? UserPage : UsersPage),
   },
+  { name: 'grants', text: 'Grants', icon: 'grants', viewOf: only(GrantsPage) },
   { name: 'audit', text: 'Audit', icon: 'audit', viewOf: only(AuditPage) },
   { name: 'explain', text: 'Explain', icon: 'explain', viewOf: only(ExplainPage) },
 ]

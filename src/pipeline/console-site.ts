@@ -20,7 +20,17 @@ import { acceptsPages } from '../oidc/sign-in/browser.ts'
 export const CONSOLE_PATH = '/_seatgate/console'
 
 /** First segments below the console. `seats-admin/console/pages.js` has their pages. */
-export const PAGES = ['', 'routes', 'seats', 'api-keys', 'users', 'audit', 'explain', 'signed-in'] as const
+export const PAGES = [
+  '',
+  'routes',
+  'seats',
+  'api-keys',
+  'users',
+  'grants',
+  'audit',
+  'explain',
+  'signed-in',
+] as const
 
 /** Modules of npm packages by their names in imports, and their files, which the build copies. */
 export const PACKAGES: Readonly<Record<string, string>> = {

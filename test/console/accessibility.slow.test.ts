@@ -25,6 +25,9 @@ world.user('alice', {
 })
 await world.visitor('alice').signIn()
 await gateway.admin('POST', '/v1/blocks', { user: 'alice', reason: 'r'.repeat(500) })
+const until2099 = '2099-01-01T00:00:00Z'
+const granted = { user: 'u'.repeat(300), seat: 'N'.repeat(256), until: until2099, reason: 'r'.repeat(500) }
+await gateway.admin('POST', '/v1/grants', granted)
 await gateway.admin('POST', '/v1/revocations', { subject: { user: 'alice' }, reason: 'r'.repeat(500) })
 
 const PAGES = [
@@ -40,6 +43,7 @@ const PAGES = [
   'users',
   'users?q=stranger',
   'users?sub=alice',
+  'grants',
   'audit',
   'explain',
 ]
@@ -50,6 +54,8 @@ const DIALOGS = [
   [`api-keys/${key.id}`, 'Revoke…'],
   ['users?sub=alice', 'Revoke…'],
   ['users?sub=alice', 'Show…'],
+  ['grants', 'New grant'],
+  ['grants', 'End the grant'],
   ['', 'change the space'],
 ] as const
 

@@ -41,6 +41,7 @@ const READING = [
   'api-keys/01KAJ0Z1V5Q8T2C0W7M3E9R4XD',
   'users',
   'users?sub=alice',
+  'grants',
   'audit',
   'explain?method=GET&path=%2Fv1%2Ftrainings&by=seats&seats=Viewer',
 ]

@@ -26,6 +26,12 @@ for (const [at, text] of HOSTILE.entries()) {
   world.user(sub, { memberOf: [text], email: `${at}${text}@acme.example`, email_verified: true, name: text })
   await world.visitor(sub).signIn()
   await gateway.admin('POST', '/v1/blocks', { user: sub, reason: `reason ${text}` })
+  await gateway.admin('POST', '/v1/grants', {
+    user: sub,
+    seat: text,
+    until: '2099-01-01T00:00:00Z',
+    reason: `reason ${text}`,
+  })
   const path = `/v1/trainings/${encodeURIComponent(text)}`
   await gateway.client.send('DELETE', path, { 'x-api-key': console.key, space: 'main' })
   await gateway.client.send('GET', `/v1/trainings?q=${encodeURIComponent(text)}`, { space: 'main' })
@@ -35,7 +41,7 @@ await gateway.admin('PUT', `/v1/seats/${seat}`, { permissions: ['trainings:list'
 const asked = (text: string) => encodeURIComponent(text)
 
 const PAGES = [
-  ...['', 'routes', 'seats', 'api-keys', 'users', 'audit'],
+  ...['', 'routes', 'seats', 'api-keys', 'users', 'grants', 'audit'],
   ...ids.map((id) => `seats/${id}`),
   ...HOSTILE.flatMap((text, at) => [
     `users?sub=${asked(`user-${at} ${text}`)}`,
