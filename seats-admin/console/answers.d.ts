@@ -62,7 +62,7 @@ export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 
 
 export interface Block { id: string; user: string; origin: 'admin' | 'events' | 'scim'; created_by: string; created_at: string; until?: string; reason?: string }
 
-export interface ConsideredSeat { name: string; id: string | null; verdict: 'grants' | 'lacks_permission' | 'not_in_space' | 'unknown' | 'name_given_up' }
+export interface ConsideredSeat { name: string; id: string | null; verdict: 'grants' | 'lacks_permission' | 'not_in_space' | 'unknown' | 'name_given_up'; via?: SeatVia }
 
 export interface CreatedApiKey { id: string; name: string; seats: string[]; created_by: string; created_at: string; key: string; owner?: string; expires_at?: string; revoked_at?: string; last_used_at?: string; warnings?: Warning[] }
 
@@ -107,6 +107,8 @@ export interface Revocation { id: string; seq: number; at: string; subject: Revo
 export interface RevocationSubject { user?: string; api_key?: string; session?: string; issuer?: string; tenant?: boolean }
 
 export interface Seat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; updated_at: string; updated_by?: string }
+
+export interface SeatVia { group?: string; grant?: string; until?: string }
 
 export interface SeatsPlan { tenant: string; unchanged: number; warnings: Warning[]; space: string; changes: PlannedChange[]; unnamed: { count: number; names: string[] }; versions: Record<string, string | null> }
 

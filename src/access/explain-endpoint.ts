@@ -26,7 +26,8 @@ import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
 import { isIssuerUser } from '../model/issuer-user.ts'
 import { takesTenant } from '../model/route.ts'
-import type { Principal } from '../model/principal.ts'
+import { membershipClaims } from '../model/membership.ts'
+import type { Principal, SeatClaims } from '../model/principal.ts'
 import { LEFT_OUT } from '../model/left-out-groups.ts'
 import { explainedRecord } from './explained-record.ts'
 import { namedUser } from './named-user.ts'
@@ -175,7 +176,12 @@ async function explained(
     ...parts,
     authenticator: {
       async authenticate(_credentials, trace) {
-        const identity = await explainedCaller(question, { tenant, scope }, deps, trace)
+        const identity = await explainedCaller(
+          question,
+          { tenant, scope },
+          { ...deps, seats: parts.seats },
+          trace,
+        )
         missing = identity.missing
         signedIn = identity.signedIn
         isTooLarge = identity.isTooLarge
@@ -250,7 +256,7 @@ function hasSameSeats(one: User | null, other: User | null): boolean {
 async function explainedCaller(
   { seats = null, user = null, api_key: key = null, space = null }: ExplainRequest,
   { tenant, scope }: { readonly tenant: TenantConfig; readonly scope: Scope },
-  deps: ExplainDeps,
+  deps: ExplainDeps & { readonly seats: Pick<Seats, 'groupsOf'> },
   trace: Trace,
 ): Promise<ExplainedCaller> {
   const ofNoUser = { signedIn: null, isTooLarge: false, missing: '' }
@@ -267,7 +273,12 @@ async function explainedCaller(
   const without: string[] = []
   let count = 0
   const share = new TimeShare()
-  for (const name of new Set(seats ?? record?.seats ?? [])) {
+  const byGroups = user === null || isIssuerUser(user) ? null : membershipClaims(tenant, user, null)
+  const member = byGroups?.member ?? null
+  // An administrator sees the user anyway.
+  const groups = member === null || scope.admin ? null : await deps.seats.groupsOf(tenant.id, member, trace)
+  const own = byGroups === null ? record?.seats : groups
+  for (const name of new Set(seats ?? own ?? [])) {
     const load = () => deps.store.seatByName(tenant.id, name)
     const { seat } = await trace.read('seat-name', tenant.id, name, load)
     const shown = seat === null ? [] : shownSpaces(seat.spaces, scope)
@@ -284,19 +295,21 @@ async function explainedCaller(
   }
   const isKnown = scope.admin || (record !== null && entries.size > 0)
   const { leeway, lifetime } = tenant.token
+  const named = { by: 'name', entries, issuedAt: Math.floor(Math.floor(now / 1000) - leeway / 1000) } as const
   // The principal is like the one of a token that sign-in mints now.
   const caller: Principal = {
     method: user !== null && isIssuerUser(user) ? 'issuer' : 'bearer',
     tenant: tenant.id,
     user: user ?? 'explain',
     email: isKnown ? (record?.email ?? null) : null,
-    claims: { by: 'name', entries, issuedAt: Math.floor(Math.floor(now / 1000) - leeway / 1000) },
+    claims: byGroups !== null && isKnown ? byGroups : named,
     owner: isKnown ? user : null,
     issuedAt: Infinity,
     session: null,
     validUntil: now + lifetime,
   }
-  const missing = user === null ? seatsMissing(without) : record !== null && isKnown ? '' : NO_SIGN_IN
+  const missing =
+    user === null ? seatsMissing(without) : userMissing(record !== null && isKnown, tenant, byGroups)
   return { caller, signedIn: record, isTooLarge: false, missing }
 }
 
@@ -309,6 +322,14 @@ interface ExplainedCaller {
 
 const NO_KEY = 'There is no such API key here.'
 const NO_SIGN_IN = 'No sign-in of this user is known here; tokens of other issuers leave no trace.'
+
+const NOT_SAID = 'Who the user is in SCIM is not known here: a claim of its tokens says so.'
+
+/** @param byGroups null: the groups of the user give it nothing */
+function userMissing(isKnown: boolean, { scim = null }: TenantConfig, byGroups: SeatClaims | null): string {
+  if (!isKnown) return NO_SIGN_IN
+  return byGroups !== null && scim?.user.mode === 'claim' ? NOT_SAID : ''
+}
 
 /** The most names of Seats in a sentence. */
 const MOST_NAMED = 5
@@ -369,7 +390,7 @@ function seatsOfSpace(seats: Seats, space: string): Seats {
   }
 }
 
-/** The decision without the entry and the sign-in of another tenant, which are not the asker's concern. */
+/** The decision without the entry and the sign-in of another tenant. */
 function withoutOthers(decision: Decision, tenant: string): Decision {
   const { route } = decision
   if (route === null) return decision

@@ -10,19 +10,36 @@ import {
   orNull,
   text,
   textItem,
+  time,
 } from '../../seats-admin/model/json-schema.ts'
+
+const via = named(
+  'SeatVia',
+  'What gives the caller a Seat that the credential does not name: a group, or a grant.',
+  object(
+    {},
+    {
+      group: text('The name of the group, which is that of the Seat.'),
+      grant: text('The id of the grant.'),
+      until: time('The end of the grant.'),
+    },
+  ),
+)
 
 const considered = named(
   'ConsideredSeat',
-  'A Seat that the credential names for the space.',
-  object({
-    name: text('Its name; its id if the Seat no longer exists.', { examples: ['Viewer'] }),
-    id: orNull(text('Its id. Null if there is no such Seat.')),
-    verdict: oneOf(
-      ['grants', 'lacks_permission', 'not_in_space', 'unknown', 'name_given_up'],
-      'Whether it grants the permission in the space, or why not.',
-    ),
-  }),
+  'A Seat that the credential, a group or a grant gives the caller for the space.',
+  object(
+    {
+      name: text('Its name; its id if the Seat no longer exists.', { examples: ['Viewer'] }),
+      id: orNull(text('Its id. Null if there is no such Seat.')),
+      verdict: oneOf(
+        ['grants', 'lacks_permission', 'not_in_space', 'unknown', 'name_given_up'],
+        'Whether it grants the permission in the space, or why not.',
+      ),
+    },
+    { via },
+  ),
 )
 
 const askedCaller = named(

@@ -1,7 +1,7 @@
 /** A decision as `seatgate explain` prints it: as text, and as the JSON of its whole record. */
 
-import { decisionRecord, type SignedIdentityOf } from '../decision/decision-record.ts'
-import type { Decision, SeatVerdict } from '../model/decision.ts'
+import { decisionRecord, type SeatVia, type SignedIdentityOf, viaOf } from '../decision/decision-record.ts'
+import type { ConsideredSeat, Decision, SeatVerdict } from '../model/decision.ts'
 import { rateLimitText } from '../model/rate-limit.ts'
 import { upstreamOf } from '../model/route.ts'
 import { printable } from '../telemetry/readable.ts'
@@ -35,10 +35,18 @@ export function formatDecision(
   if (limits.length > 0) lines.push(`  limits      ${limits.map(rateLimitText).join(', ')}`)
   if (identity !== null) lines.push(`  identity    JWT for ${identity.audience} in ${identity.header}`)
   for (const seat of decision.seats)
-    lines.push(fold(printable(`"${seat.name}" ${VERDICTS[seat.verdict]}`), '  seat        ', INDENT))
+    lines.push(fold(printable(seatLine(seat, decision)), '  seat        ', INDENT))
   if (decision.grantedIn.length > 0)
     lines.push(fold(printable(decision.grantedIn.join(', ')), '  granted in  ', INDENT))
   return lines.join('\n')
+}
+
+/** @param seat of the decision of this process, or of the record of a gateway, which has `via` */
+function seatLine(seat: ConsideredSeat & { readonly via?: SeatVia }, { principal }: Decision): string {
+  const { name, verdict, via = viaOf(seat, principal?.claims.by ?? null) } = seat
+  const said = `"${name}" ${VERDICTS[verdict]}`
+  if (via === undefined) return said
+  return 'group' in via ? `${said}, by a group` : `${said}, by grant ${via.grant} until ${via.until}`
 }
 
 /** The width of the labels. */

@@ -222,6 +222,7 @@ async function withLeftOutGroups(
   const { principal } = decision
   const tenant = tenants.get(principal?.tenant ?? '')
   if (token === undefined || tenant === undefined || principal === null) return decision
+  if (principal.claims.by === 'membership') return decision
   const { adminSpace: space } = tenant
   const isLeftOut =
     principal.claims.by === 'name'

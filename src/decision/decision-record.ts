@@ -1,7 +1,8 @@
 /** The decision record as JSON, for `seatgate explain --json` and `POST /v1/access/explain`. */
 
 import type { IdentityConfig } from '../config/config.ts'
-import type { Decision } from '../model/decision.ts'
+import type { ConsideredSeat, Decision } from '../model/decision.ts'
+import type { SeatClaims } from '../model/principal.ts'
 
 /** The JWT that the upstream gets with the request. */
 export interface SignedIdentityOf {
@@ -35,7 +36,21 @@ export function decisionRecord(
   decision: Decision,
   more: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
-  return JSON.parse(JSON.stringify({ ...decision, ...more }, plain))
+  const by = decision.principal?.claims.by ?? null
+  const seats = decision.seats.map((each) => ({ ...each, grant: undefined, via: viaOf(each, by) }))
+  return JSON.parse(JSON.stringify({ ...decision, seats, ...more }, plain))
+}
+
+/** What gives a caller a Seat, if the credential does not name it: a group, or a grant with its end. */
+export type SeatVia = { readonly group: string } | { readonly grant: string; readonly until: string }
+
+/**
+ * @param by how the caller names Seats
+ * @returns undefined: the credential names the Seat
+ */
+export function viaOf({ name, grant }: ConsideredSeat, by: SeatClaims['by'] | null): SeatVia | undefined {
+  if (grant !== undefined) return { grant: grant.id, until: new Date(grant.until).toISOString() }
+  return by === 'membership' ? { group: name } : undefined
 }
 
 function plain(key: string, value: unknown): unknown {

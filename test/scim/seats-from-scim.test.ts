@@ -131,3 +131,30 @@ t.test('a user of many groups, whose authorization is cached', async (t) => {
   await world.seat('Group 19', ['main'], ['trainings:list'])
   t.equal(await ask('frank'), 'allow')
 })
+
+t.test('explain says by which group or grant the user has a Seat', async (t) => {
+  await world.seat('Explained', ['main'], ['trainings:list'])
+  await scim.group('Explained', [await scim.user('gina')])
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  const grant = await world.admin('POST', '/v1/grants', { user: 'gina', seat: 'Author', until })
+  t.equal(grant.status, 200, grant.body)
+  const explain = async (more: object, space = 'admin') => {
+    const body = { method: 'GET', path: '/list', space: 'main', user: 'gina', ...more }
+    return (await world.admin('POST', '/v1/access/explain', body, 'acme', space)).json
+  }
+  const { code, seats } = await explain({})
+  t.equal(code, 'allow')
+  t.strictSame(
+    seats.map(({ name, verdict, via }: { name: string; verdict: string; via: object }) => ({
+      name,
+      verdict,
+      via,
+    })),
+    [
+      { name: 'Explained', verdict: 'grants', via: { group: 'Explained' } },
+      { name: 'Author', verdict: 'grants', via: { grant: grant.json.id, until } },
+    ],
+  )
+  t.equal((await explain({ user: 'stranger' })).code, 'no_seat_in_space')
+  t.same((await explain({ user: null, seats: ['Explained'] })).seats[0].via, undefined)
+})
