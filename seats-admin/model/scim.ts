@@ -33,7 +33,7 @@ export interface ScimUserInput {
   /** Unique in the tenant; null: the provider gave none. */
   readonly externalId: string | null
   readonly active: boolean
-  /** The value of the work email address, or of the primary one; null: there is none. */
+  /** The value of the first email address of type work; null: there is none. */
   readonly email: string | null
   readonly displayName: string | null
   /** The other attributes, as they are answered. */

@@ -88,11 +88,11 @@ export async function closeWrite<V>(
   if (isScimRefusal(written)) return REFUSALS[written.refused](written.detail)
   const committed = committedOf(written)
   if (written.revocations.length === 0) await deps.announce(committed)
-  for (const value of written.revocations) {
-    const { state } = await answerRevocation(deps, { ...committed, value })
-    if (state !== 'closed') return notClosed
-  }
-  return { value: written.value }
+  // Each gets its answer: one without would be made again by the repetition.
+  const answers = await Promise.all(
+    written.revocations.map((value) => answerRevocation(deps, { ...committed, value })),
+  )
+  return answers.every(({ state }) => state === 'closed') ? { value: written.value } : notClosed
 }
 
 type Resource = ScimUser | ScimGroup

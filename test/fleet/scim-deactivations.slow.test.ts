@@ -16,6 +16,8 @@ import { startFleet } from './fleet.ts'
 import { startOpenUpstream } from './open-exchanges.ts'
 import { Revoking } from './revoking.ts'
 
+const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error'
+
 const acme = [`scim: { token: ${TOKEN} }`]
 
 /** A request of the provider to one instance. */
@@ -115,7 +117,7 @@ for (const hasRedis of [true, false])
 
 t.test('an instance is frozen', async (t) => {
   const { open, upstream } = await startOpenUpstream(t)
-  const fleet = await startFleet(t, { upstream, proxies: [], acme })
+  const fleet = await startFleet(t, { upstream, proxies: ['store'], acme })
   const { first } = fleet
   const revoking = await Revoking.at(fleet)
   const third = fleet.at(2)
@@ -138,4 +140,13 @@ t.test('an instance is frozen', async (t) => {
   t.same(new Set(await revoking.decisions(token)), new Set(['401 token_revoked']))
   const [latest, before] = await revoking.listed(first, `user:${user}`)
   t.same([latest?.state, before?.state], ['closed', 'partial'])
+
+  await t.test('the store is away', async (t) => {
+    const other = await create(first.port, 'other', 'other')
+    await first.toStore?.cut()
+    for (const answer of [await find(first.port, 'other'), await deactivate(first.port, other)])
+      t.match(answer, { status: 503, json: { schemas: [ERROR], status: '503' } })
+    await first.toStore?.heal()
+    t.match((await served(() => deactivate(first.port, other))).json, { active: false })
+  })
 })
