@@ -20,6 +20,8 @@ export const LEVELS = {
   wildcard_seat: 'info',
   route_public: 'info',
   seat_unused: 'info',
+  group_without_seat: 'info',
+  group_administers: 'info',
   key_expired: 'info',
 } as const satisfies Readonly<Record<string, 'error' | 'warning' | 'info'>>
 
@@ -34,6 +36,8 @@ export interface Finding {
   /** The name of an API key. */
   readonly api_key?: string
   readonly route?: string
+  /** The name of a SCIM group. */
+  readonly group?: string
   readonly permission?: string
   readonly message: string
   /** A name that may have been intended. */
@@ -41,7 +45,7 @@ export interface Finding {
 }
 
 export interface LintedSeat extends SeatInput {
-  /** The number of users whose latest sign-in carried the Seat; null if it is unknown. */
+  /** As `ListedSeat.memberCount`; null if it is unknown. */
   readonly members: number | null
 }
 
@@ -70,7 +74,9 @@ interface LintedTenant {
   readonly keys: AsyncIterable<LintedKey> | Iterable<LintedKey>
   /** The names of Seats that users have by grants, or will have. */
   readonly granted?: AsyncIterable<string> | Iterable<string>
-  /** Whether an API key in force, or an unblocked user who signed in, can administer it; null: unknown. */
+  /** The names of its SCIM groups, if these give users their Seats; null or absent: the latest sign-in does. */
+  readonly groups?: AsyncIterable<string> | Iterable<string> | null
+  /** Whether an API key in force, or an unblocked user, can administer it; null: unknown. */
   readonly administered: boolean | null
 }
 
@@ -101,7 +107,7 @@ export async function lintTenant(
   tenant: LintedTenant,
   now: number,
 ): Promise<Finding[]> {
-  const { id, adminSpace, issuers = [] } = tenant
+  const { id, adminSpace, issuers = [], groups = null } = tenant
   const required = new RequiredPermissions(routes)
   const granted = new Set<string>()
   const held = new Set<string>()
@@ -109,7 +115,7 @@ export async function lintTenant(
   if (tenant.administered === false)
     findings.push(
       finding('nobody_administers', id, {
-        message: `no API key in force and no user who signed in holds a Seat that can manage Seats in the admin space ${adminSpace}; seatgate bootstrap --tenant ${id} makes an API key`,
+        message: `no API key in force and ${groups === null ? 'no user who signed in' : 'no active user of a SCIM group'} holds a Seat that can manage Seats in the admin space ${adminSpace}; seatgate bootstrap --tenant ${id} makes an API key`,
       }),
     )
   for await (const key of tenant.keys) {
@@ -120,12 +126,15 @@ export async function lintTenant(
   for (const { seats } of issuers) for (const name of seats ?? []) held.add(name)
   const administrators: string[] = []
   const seatNames = new Set<string>()
+  const powerful = new Set<string>()
   for await (const seat of tenant.seats) {
     for (const permission of seat.permissions)
       if (countsAsGranted(permission, seat, adminSpace)) granted.add(permission)
     seatNames.add(seat.name)
-    findings.push(...lintSeat(id, seat, required, held))
+    findings.push(...lintSeat(id, seat, required, held, groups !== null))
     if (administrates(seat, adminSpace)) administrators.push(seat.name)
+    if (administrates(seat, adminSpace) || seat.permissions.includes(EVERY_PERMISSION))
+      powerful.add(seat.name)
   }
   const [administrator] = administrators
   if (administrator !== undefined && administrators.length === 1)
@@ -135,7 +144,33 @@ export async function lintTenant(
         message: `Seat "${administrator}" alone lets its holders manage Seats in the admin space ${adminSpace}`,
       }),
     )
-  return [...findings, ...lintIssuers(id, issuers, seatNames), ...lintGrants(id, routes, granted)]
+  findings.push(...lintIssuers(id, issuers, seatNames))
+  if (groups !== null) findings.push(...(await lintGroups(id, groups, seatNames, powerful)))
+  return [...findings, ...lintGrants(id, routes, granted)]
+}
+
+/**
+ * SCIM groups that give nothing, and those by which the identity provider decides who may do everything or manage
+ * Seats.
+ */
+async function lintGroups(
+  tenant: string,
+  groups: AsyncIterable<string> | Iterable<string>,
+  seatNames: ReadonlySet<string>,
+  powerful: ReadonlySet<string>,
+): Promise<Finding[]> {
+  const names = new KnownNames(seatNames)
+  const findings: Finding[] = []
+  for await (const group of groups) {
+    if (!seatNames.has(group)) {
+      const message = `SCIM group "${group}" gives nothing: no Seat has its name`
+      findings.push(finding('group_without_seat', tenant, { group, message }, names.nearest(group)))
+    } else if (powerful.has(group)) {
+      const message = `SCIM group "${group}" gives Seat "${group}": who keeps groups at the identity provider decides who administers`
+      findings.push(finding('group_administers', tenant, { seat: group, group, message }))
+    }
+  }
+  return findings
 }
 
 /** Names in the configuration that no Seat has. A Seat that is created later is held from then on. */
@@ -176,10 +211,14 @@ function lintSeat(
   { name, permissions, members }: LintedSeat,
   required: KnownNames,
   held: ReadonlySet<string>,
+  isByGroups: boolean,
 ): Finding[] {
   const findings = permissions.flatMap((permission) => unasked(tenant, name, permission, required))
   if (members === 0 && !held.has(name)) {
-    const message = `no API key holds Seat "${name}", and no user's latest sign-in carried it; tokens of other issuers are not known`
+    const users = isByGroups
+      ? 'no SCIM group of its name has an active user'
+      : `no user's latest sign-in carried it`
+    const message = `no API key holds Seat "${name}", and ${users}; tokens of other issuers are not known`
     findings.push(finding('seat_unused', tenant, { seat: name, message }))
   }
   return findings

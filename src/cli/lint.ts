@@ -5,6 +5,7 @@ import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { type Finding, LEVELS, type LintCode, lintRoutes, lintTenant } from '../access/table-lint.ts'
 import type { Config } from '../config/config.ts'
 import type { SeatsFile } from '../config/seats-file.ts'
+import { seatsFromOf } from '../config/seats-source.ts'
 import type { Route } from '../model/route.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, JSON_OUTPUT, SEATS_FILE, TENANT } from './arguments.ts'
@@ -12,7 +13,7 @@ import { defineCommand, tenantOf, type Terminal } from './command.ts'
 import { withStoreOrEmpty } from './existing-store.ts'
 import { loadWithTables } from './load-tables.ts'
 import { fitted, fold } from './screen.ts'
-import { grantsOf, keysOf, readSeatsOf, seatsOf } from './seat-source.ts'
+import { grantsOf, groupsOf, keysOf, readSeatsOf, seatsOf } from './seat-source.ts'
 
 const FOUND = 3
 /** The most findings of one code in the text. */
@@ -67,6 +68,7 @@ async function lintStore(
 ): Promise<Finding[]> {
   return withStoreOrEmpty(config, terminal, async (store, isEmpty) => {
     const findings: Finding[] = []
+    const seatsFrom = seatsFromOf(config)
     for (const { id, adminSpace, issuers = [] } of config.tenants.values()) {
       if (only !== undefined && id !== only) continue
       const tenant = {
@@ -76,6 +78,7 @@ async function lintStore(
         seats: lintedSeats(store, id),
         keys: lintedKeys(store, id),
         granted: grantedSeats(store, id),
+        groups: seatsFrom(id) === null ? null : groupNames(store, id),
         // Without a store, the note says what to do.
         administered: isEmpty ? null : await isAdministered(store, id, adminSpace),
       }
@@ -95,6 +98,10 @@ async function* lintedKeys(store: Store, tenant: string) {
 
 async function* grantedSeats(store: Store, tenant: string) {
   for await (const { seatName } of grantsOf(store, tenant)) yield seatName
+}
+
+async function* groupNames(store: Store, tenant: string) {
+  for await (const { displayName } of groupsOf(store, tenant)) yield displayName
 }
 
 /** The findings by code, errors and warnings first; as many as fit on a screen. */

@@ -5,6 +5,7 @@ import {
   type GrantPage,
   isRefusal,
   type ListedSeat,
+  MAX_SCIM_PAGE,
   type Listing,
   type Page,
   type Store,
@@ -15,6 +16,7 @@ import type { ApiKey } from '../../seats-admin/model/api-key.ts'
 import type { Block } from '../../seats-admin/model/block.ts'
 import type { ListedGrant } from '../../seats-admin/model/grant.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
+import type { ScimGroup } from '../../seats-admin/model/scim.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { GrantingSeat } from '../access/access-change.ts'
 import type { Holders } from '../access/permission-holders.ts'
@@ -124,6 +126,20 @@ export function grantsOf(
     if (isRefusal(list)) throw new CommandFailed(printable(list.faults?.[0]?.message ?? list.detail))
     return { ...list, next: list.hasMore ? (list.data.at(-1)?.id ?? null) : null }
   })
+}
+
+/** All groups of SCIM, in order of creation. */
+export async function* groupsOf(store: Store, tenant: string): AsyncGenerator<ScimGroup> {
+  for (let startIndex = 1; ;) {
+    const { data, total } = await store.listScimGroups(tenant, {
+      filter: {},
+      startIndex,
+      count: MAX_SCIM_PAGE,
+    })
+    yield* data
+    startIndex += data.length
+    if (data.length === 0 || startIndex > total) return
+  }
 }
 
 export function revocationsOf(store: Store, tenant: string): AsyncGenerator<StoredRevocation> {

@@ -20,6 +20,7 @@ interface Given {
   readonly keys?: readonly Partial<LintedKey>[]
   readonly issuers?: readonly LintedIssuer[]
   readonly granted?: readonly string[]
+  readonly groups?: readonly string[] | null
   readonly administered?: boolean | null
 }
 
@@ -28,6 +29,7 @@ async function found({
   keys = [],
   issuers = [],
   granted = [],
+  groups = null,
   administered = null,
 }: Given): Promise<string[]> {
   const all = Object.entries(seats).map(([name, seat]) => ({
@@ -38,10 +40,21 @@ async function found({
     ...seat,
   }))
   const every = keys.map((key) => ({ name: 'robot', seats: [], expiresAt: null, ...key }))
-  const tenant = { id: 'acme', adminSpace: 'admin', issuers, seats: all, keys: every, granted, administered }
+  const tenant = {
+    id: 'acme',
+    adminSpace: 'admin',
+    issuers,
+    seats: all,
+    keys: every,
+    granted,
+    groups,
+    administered,
+  }
   const findings = await lintTenant(routes, tenant, NOW)
-  return findings.map(({ code, level, seat, api_key: key, route, permission, suggestion }) =>
-    [code, level, seat, key, route, permission, suggestion].filter((each) => each !== undefined).join(' '),
+  return findings.map(({ code, level, seat, api_key: key, route, group, permission, suggestion }) =>
+    [code, level, seat, key, route, group, permission, suggestion]
+      .filter((each) => each !== undefined)
+      .join(' '),
   )
 }
 
@@ -50,6 +63,23 @@ t.test('a tenant that no one can administer', async (t) => {
     'nobody_administers error',
   ])
   t.same(await found({ seats: { A: {} }, keys: [{ seats: ['A'] }], administered: true }), [])
+})
+
+t.test('groups of SCIM', async (t) => {
+  const seats = { Viewer: {}, root: { permissions: ['*'] } }
+  t.same(await found({ seats, groups: ['Viewer', 'viewer', 'Everyone at Acme', 'root'] }), [
+    'wildcard_seat info root *',
+    'group_without_seat info viewer Viewer',
+    'group_without_seat info Everyone at Acme',
+    'group_administers info root root',
+  ])
+  const manager = { spaces: ['admin'], permissions: ['seats:grant', 'seats:update', 'a:read', 'a:write'] }
+  t.same(await found({ seats: { A: {}, manager }, groups: ['manager'] }), [
+    'administrator_single info manager',
+    'group_administers info manager manager',
+  ])
+  t.same(await found({ seats, groups: [] }), ['wildcard_seat info root *'])
+  t.same(await found({ seats: { A: {} } }), [], 'the latest sign-in gives the Seats')
 })
 
 t.test('nothing to find', async (t) => {
