@@ -38,7 +38,8 @@ t.test('AuthZEN: a permission moves from a Seat of the key to another', async (t
   const index = () =>
     new RouteIndex({ table: store.parts.table, methods: new Set(['GET']), upstreams: new Map() })
   const users = { readUser: async () => null }
-  const deps = { memory: store.memory, store: users, now: Date.now, lease: LEASED, index }
+  const parts = { memory: store.memory, store: users, tenants: new Map(), index }
+  const deps = { ...parts, now: Date.now, lease: LEASED }
   const subject = { type: 'api-key', id: KEY }
   const resource = { type: 'permission', id: 'x:y' }
   const decide = () => new Decisions('acme', deps).decide({ subject, resource, action: 'use', space: 's1' })

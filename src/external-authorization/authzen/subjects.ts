@@ -9,6 +9,8 @@ import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { isStorableSub, type User } from '../../../seats-admin/model/user.ts'
 import { resolve, type SeatLookup } from '../../decision/authorize.ts'
 import type { ResolvedSeats, Trace } from '../../model/decision.ts'
+import { isIssuerUser } from '../../model/issuer-user.ts'
+import { membershipClaims, type SeatsSource } from '../../model/membership.ts'
 import type { SeatClaims } from '../../model/principal.ts'
 import { type Seat, SeatQuestion } from '../../model/decision-seat.ts'
 import type { Entity } from './authzen-requests.ts'
@@ -33,6 +35,8 @@ export interface Subject {
 export interface SubjectDeps {
   readonly memory: HolderMemory
   readonly store: Pick<Store, 'readUser'>
+  /** What gives the users of each tenant their Seats. */
+  readonly tenants: ReadonlyMap<string, SeatsSource>
   /** The time in ms since the epoch. */
   readonly now: () => number
 }
@@ -89,13 +93,18 @@ function keySubject(tenant: string, id: string, { memory, now }: SubjectDeps): S
     },
     async seats(question, trace) {
       const claims = { by: 'id', seats: (await read(trace))?.seatIds ?? [] } as const
-      return seatsOf(memory, holderOf(tenant, null), claims, question, trace)
+      return seatsOf(memory, tenant, null, claims, question, trace)
     },
   }
 }
 
-/** A user with the Seats of the last sign-in, and those of grants in force. */
-function userSubject(tenant: string, sub: string, { memory, store, now }: SubjectDeps): Subject {
+/**
+ * A user with the Seats of the last sign-in, or of the user's groups, and those of grants. If a claim says who users
+ * are in SCIM, no groups are known here.
+ */
+function userSubject(tenant: string, sub: string, { memory, store, tenants, now }: SubjectDeps): Subject {
+  const source = isIssuerUser(sub) ? {} : (tenants.get(tenant) ?? {})
+  const byGroups = membershipClaims(source, sub, null)
   /** One reading serves all questions of a request. */
   let user: Promise<User | null> | null = null
   let readAt = 0
@@ -116,10 +125,11 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
       return (await restriction) === null ? null : 'caller_blocked'
     },
     async seats(question, trace) {
+      if (byGroups !== null) return seatsOf(memory, tenant, sub, byGroups, question, trace)
       const names = (await read())?.seats ?? []
       // A Seat that has taken the name of another one since the reading grants nothing.
       const claims = { by: 'any-space', names, issuedAt: Math.floor(readAt / 1000) } as const
-      const seats = seatsOf(memory, holderOf(tenant, sub), claims, question, trace)
+      const seats = seatsOf(memory, tenant, sub, claims, question, trace)
       if (!hasWaited && !(seats instanceof Promise)) return seats
       const resolved = await seats
       // A sign-in since the reading is no change of the feed.
@@ -135,25 +145,23 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
  */
 export const EVERYTHING = Object.freeze({ space: '', admin: true, all: false, permissions: [] })
 
+/** @param owner the user whose grants count; null: none do */
 function seatsOf(
   memory: SeatLookup,
-  holder: ReturnType<typeof holderOf>,
+  tenant: string,
+  owner: string | null,
   claims: SeatClaims,
   question: SeatQuestion,
   trace: Trace,
 ): ResolvedSeats | Promise<ResolvedSeats> {
   const principal = {
-    ...{ ...holder, user: '', email: null },
+    ...{ ...holderOf(tenant, owner), user: '', email: null },
     ...{ claims, session: null, validUntil: null },
   }
   return resolve(memory, principal, question, trace)
 }
 
-/**
- * A caller with a credential that no revocation has voided.
- *
- * @param owner the user whose grants count; null: there is none
- */
+/** A caller with a credential that no revocation has voided. */
 function holderOf(tenant: string, owner: string | null) {
   return { method: 'bearer', tenant, owner, issuedAt: Infinity } as const
 }
