@@ -36,6 +36,7 @@ export type {
   RefusedReload,
   Registry,
   ShownGateway,
+  Started,
   TenantSecrets,
 } from './model/registered-instance.ts'
 export type { RestrictionReader, SeatGrantReader } from './model/readings.ts'

@@ -10,13 +10,13 @@ import {
   type HealthState,
   type InstanceSecrets,
   type Owner,
+  type Registry,
   showGateway,
+  type Started,
   type Store,
   type StoreLock,
   type StoreUnavailable,
-  type Registry,
 } from '../../seats-admin/index.ts'
-import type { Started } from '../../seats-admin/model/registered-instance.ts'
 import { systemClock } from '../coherence/clock.ts'
 import type { InstanceIdentity } from '../coherence/feeds.ts'
 import { Instance } from '../coherence/instance.ts'
