@@ -1,7 +1,7 @@
 /**
- * The attributes of users and groups (RFC 7643, sections 4 and 8.7), each declared once. Discovery shows them, and values,
- * paths and filters are read by them. What is not declared is taken and dropped: `password`, and what the gateway
- * has no use for.
+ * The attributes of users and groups (RFC 7643, sections 4 and 8.7), each declared once. Discovery shows
+ * them, and values, paths and filters are read by them. What is not declared is taken and dropped:
+ * `password`, and what the gateway has no use for.
  */
 
 export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User'

@@ -1,4 +1,7 @@
-/** What a provider can learn of this server: its features, resource types and schemas (RFC 7643, sections 5 to 7). */
+/**
+ * What a provider can learn of this server: its features, resource types and schemas (RFC 7643, sections 5 to
+ * 7).
+ */
 
 import type { JsonObject } from '../model/canonical-json.ts'
 import { MAX_SCIM_PAGE } from '../store/scim-store.ts'

@@ -1,6 +1,6 @@
 /**
- * Filters of lists (RFC 7644, section 3.4.2.2), of which those are accepted that providers find users and groups by. Any other
- * one is refused: a filter that is read as less than it says would show everyone.
+ * Filters of lists (RFC 7644, section 3.4.2.2). Only those are accepted by which providers find users and
+ * groups: a filter that is read as less than it says would show everyone.
  */
 
 import type { ScimGroupFilter, ScimUserFilter } from '../store/scim-store.ts'

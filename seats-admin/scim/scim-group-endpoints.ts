@@ -32,9 +32,9 @@ const PAGE = 1000
 export const groupEndpoints: ResourceEndpoints = {
   async list(own) {
     const { deps, tenant, query } = own
-    const wanted = listQueryIn(query, GROUP_URN, groupFilter, {})
-    if (wanted instanceof ScimFault) return wanted
-    const { page, projection } = wanted
+    const listQuery = listQueryIn(query, GROUP_URN, groupFilter, {})
+    if (listQuery instanceof ScimFault) return listQuery
+    const { page, projection } = listQuery
     const { data, total } = await deps.store.listScimGroups(tenant.id, page)
     const groups = projection.has('members') ? ofBoundedMembers(data) : data
     const resources = []
@@ -51,7 +51,7 @@ export const groupEndpoints: ResourceEndpoints = {
     const { displayName, externalId = null, members = [] } = group
     const write = deps.store.createScimGroup(writer, { displayName, externalId }, members)
     const written = await closeWrite(deps, write)
-    return written instanceof ScimFault ? written : shown(201, own, written.value, projection)
+    return written instanceof ScimFault ? written : groupResponse(201, own, written.value, projection)
   },
 
   async read(own, id) {
@@ -59,10 +59,12 @@ export const groupEndpoints: ResourceEndpoints = {
     const projection = projectionIn(query, GROUP_URN)
     if (projection instanceof ScimFault) return projection
     const group = existing(await deps.store.readScimGroup(tenant.id, id), ifNoneMatch)
-    return 'displayName' in group ? shown(200, own, group, projection) : group
+    return 'displayName' in group ? groupResponse(200, own, group, projection) : group
   },
 
-  /** Without `externalId` or `members`, these stay: a provider that only renames a group takes no rights away. */
+  /**
+   * Without `externalId` or `members`, these stay: a provider that only renames a group takes no rights away.
+   */
   async replace(own, id) {
     const projection = projectionIn(own.query, GROUP_URN)
     if (projection instanceof ScimFault) return projection
@@ -72,7 +74,7 @@ export const groupEndpoints: ResourceEndpoints = {
     const set = externalId === undefined ? { displayName } : { displayName, externalId }
     const steps: ScimGroupStep[] = [{ set }, ...(members === undefined ? [] : [{ replace: members }])]
     const written = await change(own, id, steps)
-    return written instanceof ScimFault ? written : shown(200, own, written, projection)
+    return written instanceof ScimFault ? written : groupResponse(200, own, written, projection)
   },
 
   /** Answers with the group only if the request says which attributes (RFC 7644, section 3.5.2). */
@@ -84,7 +86,7 @@ export const groupEndpoints: ResourceEndpoints = {
     if (steps instanceof ScimFault) return steps
     const written = await change(own, id, steps)
     if (written instanceof ScimFault) return written
-    if (!projection.isWhole) return shown(200, own, written, projection)
+    if (!projection.isWhole) return groupResponse(200, own, written, projection)
     return resourceResponse(204, metaOf(written, 'Group', own.tenant.base), null)
   },
 
@@ -117,7 +119,7 @@ function ofBoundedMembers(groups: readonly ScimGroup[]): readonly ScimGroup[] {
   return end < 0 ? groups : groups.slice(0, end)
 }
 
-async function shown(
+async function groupResponse(
   status: number,
   own: Source,
   group: ScimGroup,

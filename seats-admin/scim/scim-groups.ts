@@ -23,16 +23,16 @@ const SINGLE = new Map([...GROUP_ATTRIBUTES].filter(([, { multi }]) => !multi))
 
 export function* readGroup(body: unknown): Generator<void, GroupBody | ScimFault> {
   if (!isInput(body)) return invalidSyntax('The body must be a JSON object.')
-  const given = membersOf(body)
-  if (given instanceof ScimFault) return given
-  const schemas = given.get('schemas')
+  const attributes = membersOf(body)
+  if (attributes instanceof ScimFault) return attributes
+  const schemas = attributes.get('schemas')
   const fault = schemas === undefined ? null : schemasFault(schemas, GROUP_URN)
   if (fault !== null) return fault
   const set = settings(body)
   if (set instanceof ScimFault) return set
   const { displayName } = set
   if (displayName === undefined) return invalidValue('displayName is required.')
-  const list = given.get('members')
+  const list = attributes.get('members')
   const members = list === undefined ? undefined : yield* readMembers(list ?? [], true)
   if (members instanceof ScimFault) return members
   return { displayName, externalId: set.externalId, members }
@@ -166,7 +166,7 @@ function* addMembers(
   return null
 }
 
-/** Steps, of which those of one kind in a row are joined: providers may send one operation for each member. */
+/** Joins steps of one kind in a row: providers may send one operation for each member. */
 class Steps {
   readonly all: ScimGroupStep[] = []
   #last: { readonly kind: 'add' | 'remove'; readonly ids: string[] } | null = null

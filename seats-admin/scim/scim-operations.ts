@@ -1,4 +1,6 @@
-/** The body of a PATCH: its operations, before what they mean for a user or a group (RFC 7644, section 3.5.2). */
+/**
+ * The body of a PATCH: its operations, before what they mean for a user or a group (RFC 7644, section 3.5.2).
+ */
 
 import { invalidSyntax, ScimFault } from './scim-fault.ts'
 import { schemasFault } from './scim-users.ts'

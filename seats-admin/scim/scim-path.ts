@@ -1,6 +1,6 @@
 /**
- * The grammar of paths and of filters, of which a small part is accepted (RFC 7644, sections 3.4.2.2 and 3.5.2): `eq` and `and`.
- * A text that is not of this part is refused as a whole, and never read as less than it says.
+ * The grammar of paths and of filters (RFC 7644, sections 3.4.2.2 and 3.5.2). Only `eq` and `and` are
+ * accepted. Any other text is refused as a whole, and never read as less than it says.
  */
 
 import { ENTERPRISE_URN } from './scim-attributes.ts'
@@ -164,8 +164,8 @@ function nameParts(name: string, urn: string): ScimPath | null {
 }
 
 /**
- * Whether the name is one of an extension that the gateway does not have, which is taken and dropped. Names of
- * the core schemas are none: with a typing error in them, `active` would be dropped too.
+ * Whether the name is one of an extension that the gateway does not have, which is taken and dropped. Names
+ * of the core schemas are none: with a typing error in them, `active` would be dropped too.
  */
 export function isForeign(name: string): boolean {
   const lower = name.toLowerCase()

@@ -8,8 +8,8 @@ const PARTS = ['attributes', 'excludedAttributes'] as const
 const LIST = [...PARTS, 'filter', 'startIndex', 'count'] as const
 const SORTING: ReadonlySet<string> = new Set(['sortBy', 'sortOrder'])
 /**
- * Names that Microsoft Entra ID adds if the operator appends them to the address of the server. They tell it what to
- * send, and say nothing here.
+ * Names that Microsoft Entra ID adds if the operator appends them to the address of the server. They tell it
+ * what to send, and say nothing here.
  */
 const FLAGS: ReadonlySet<string> = new Set(['aadOptscim062020', 'AzureAdScimPatch2017'])
 const MOST_PARAMETERS = 16

@@ -1,6 +1,6 @@
 /**
- * The service provider of SCIM (RFC 7644): reads a request of a tenant's provider, and answers it. A write is answered when no
- * instance decides by the old state, and each has cut what a deactivation ends.
+ * The service provider of SCIM (RFC 7644): reads a request of a tenant's provider, and answers it. A write is
+ * answered when no instance decides by the old state, and each has cut what a deactivation ends.
  */
 
 import { readIfMatch } from '../api/admin-endpoint.ts'

@@ -19,19 +19,19 @@ import { userFilter } from './scim-filter.ts'
 import { readOperations } from './scim-operations.ts'
 import type { Projection } from './scim-projection.ts'
 import { listQueryIn, projectionIn } from './scim-query.ts'
-import { patchedUser } from './scim-user-patch.ts'
+import { patchUser } from './scim-user-patch.ts'
 import { readUser, userAttributes, userForm, userInput } from './scim-users.ts'
 import { clears } from './scim-values.ts'
 
 export const userEndpoints: ResourceEndpoints = {
   async list({ deps: { store }, tenant, query }) {
-    const wanted = listQueryIn(query, USER_URN, userFilter, {})
-    if (wanted instanceof ScimFault) return wanted
-    const { data, total } = await store.listScimUsers(tenant.id, wanted.page)
+    const listQuery = listQueryIn(query, USER_URN, userFilter, {})
+    if (listQuery instanceof ScimFault) return listQuery
+    const { data, total } = await store.listScimUsers(tenant.id, listQuery.page)
     const resources = data.map((user) =>
-      wanted.projection.applied(userForm(user, metaOf(user, 'User', tenant.base))),
+      listQuery.projection.applied(userForm(user, metaOf(user, 'User', tenant.base))),
     )
-    return { status: 200, body: listForm(resources, total, wanted.page.startIndex) }
+    return { status: 200, body: listForm(resources, total, listQuery.page.startIndex) }
   },
 
   async create({ deps, tenant, query, body, writer }) {
@@ -41,19 +41,19 @@ export const userEndpoints: ResourceEndpoints = {
     const input = attributes instanceof ScimFault ? attributes : userInput(attributes)
     if (input instanceof ScimFault) return input
     const written = await closeWrite(deps, deps.store.createScimUser(writer, tenant.mode, input))
-    return written instanceof ScimFault ? written : shown(201, written.value, tenant.base, projection)
+    return written instanceof ScimFault ? written : userResponse(201, written.value, tenant.base, projection)
   },
 
   async read({ deps, tenant, query, ifNoneMatch }, id) {
     const projection = projectionIn(query, USER_URN)
     if (projection instanceof ScimFault) return projection
     const user = existing(await deps.store.readScimUser(tenant.id, id), ifNoneMatch)
-    return 'userName' in user ? shown(200, user, tenant.base, projection) : user
+    return 'userName' in user ? userResponse(200, user, tenant.base, projection) : user
   },
 
   /**
-   * What the body does not name has no value afterwards, but for what rights depend on: without `active`, the user stays
-   * active or not, and without `externalId`, the same caller.
+   * What the body does not name has no value afterwards, except what rights depend on: without `active`, the
+   * user stays active or not, and without `externalId`, the same caller.
    */
   async replace(request, id) {
     const attributes = readUser(request.body)
@@ -68,7 +68,7 @@ export const userEndpoints: ResourceEndpoints = {
     const operations = await inShares(readOperations(request.body))
     if (operations instanceof ScimFault) return operations
     return change(request, id, (user) => {
-      const attributes = patchedUser(userAttributes(user), operations)
+      const attributes = patchUser(userAttributes(user), operations)
       return attributes instanceof ScimFault ? attributes : userInput(attributes)
     })
   },
@@ -89,10 +89,10 @@ async function change(
   const projection = projectionIn(query, USER_URN)
   if (projection instanceof ScimFault) return projection
   const written = await closeWrite(deps, editScimUser(deps.store, writer, { mode: tenant.mode, id }, edit))
-  return written instanceof ScimFault ? written : shown(200, written.value, tenant.base, projection)
+  return written instanceof ScimFault ? written : userResponse(200, written.value, tenant.base, projection)
 }
 
-function shown(status: number, user: ScimUser, base: string, projection: Projection): ScimResponse {
+function userResponse(status: number, user: ScimUser, base: string, projection: Projection): ScimResponse {
   const meta = metaOf(user, 'User', base)
   return resourceResponse(status, meta, projection.applied(userForm(user, meta)))
 }

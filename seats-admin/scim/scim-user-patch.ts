@@ -22,7 +22,7 @@ export const MAX_OPERATIONS = 256
 export const READ_ONLY: ReadonlySet<string> = new Set(['id', 'meta', 'schemas'])
 
 /** @returns the attributes after all operations, in order; or the fault of the first one that has one */
-export function patchedUser(
+export function patchUser(
   attributes: UserAttributes,
   operations: readonly ScimOperation[],
 ): UserAttributes | ScimFault {
@@ -73,7 +73,8 @@ class Draft {
     const path = parsePath(text, USER_URN)
     if (path === null) return isForeign(text) ? null : invalidPath('A path is not understood.')
     if (path.extension === null) return this.#change(path, op, value, named)
-    if (path.attribute !== '') return changed(this.#enterprise, ENTERPRISE_ATTRIBUTES, path, op, value)
+    if (path.attribute !== '')
+      return changeAttribute(this.#enterprise, ENTERPRISE_ATTRIBUTES, path, op, value)
     if (op !== 'remove')
       return this.#each(value, (name, member) => this.#at(`${ENTERPRISE_URN}:${name}`, op, member, false))
     for (const name of Object.keys(this.#enterprise)) delete this.#enterprise[name]
@@ -83,7 +84,7 @@ class Draft {
   #change(path: ScimPath, op: Op, value: unknown, named: boolean): ScimFault | null {
     if (READ_ONLY.has(path.attribute))
       return named ? new ScimFault(400, 'mutability', `${path.attribute} is read-only.`) : null
-    const fault = changed(this.#core, USER_ATTRIBUTES, path, op, value)
+    const fault = changeAttribute(this.#core, USER_ATTRIBUTES, path, op, value)
     if (fault !== null) return fault
     // Without it, it would be open whether the user may use the gateway.
     return typeof this.#core.userName === 'string' && typeof this.#core.active === 'boolean'
@@ -93,7 +94,7 @@ class Draft {
 }
 
 /** Changes the attribute of the path in `object`. Unknown attributes are dropped. */
-function changed(
+function changeAttribute(
   object: Record<string, Json>,
   attributes: Attributes,
   path: ScimPath,
@@ -113,8 +114,8 @@ function changed(
   if (part === undefined) return null
   const old = object[name]
   const next = multi
-    ? changedList(listOf(old), { attribute, where: path.where, part }, op, value)
-    : changedSingle(old, attribute, part, op, value)
+    ? nextList(listOf(old), { attribute, where: path.where, part }, op, value)
+    : nextSingle(old, attribute, part, op, value)
   const result = next instanceof ScimFault ? next : canonicalValue(next, attribute)
   if (result instanceof ScimFault) return result
   if (result === undefined) delete object[name]
@@ -123,7 +124,7 @@ function changed(
 }
 
 /** @param part the attribute of the value that is changed; null: the value itself */
-function changedSingle(
+function nextSingle(
   old: Json | undefined,
   attribute: ScimAttribute,
   part: ScimAttribute | null,
@@ -152,30 +153,33 @@ interface ListTarget {
   readonly part: ScimAttribute | null
 }
 
-function changedList(
+function nextList(
   old: readonly Json[],
   { attribute, where, part }: ListTarget,
   op: Op,
   value: unknown,
 ): readonly unknown[] | ScimFault {
   const isTarget = (each: Json) => where.every((condition) => satisfies(each, condition, attribute.sub))
-  if (where.length === 0 && part === null) return changedWhole(old, attribute, op, value)
+  if (where.length === 0 && part === null) return nextWhole(old, attribute, op, value)
   if (op === 'remove' && part === null) return old.filter((each) => !isTarget(each))
-  const given = part === null ? canonicalValue([value], attribute) : null
-  if (given instanceof ScimFault) return given
-  const [members = {}] = Array.isArray(given) ? (given as readonly unknown[]) : []
+  const values = part === null ? canonicalValue([value], attribute) : null
+  if (values instanceof ScimFault) return values
+  const [members = {}] = Array.isArray(values) ? (values as readonly unknown[]) : []
   const change = (each: unknown) =>
     part !== null
       ? withPart(each, part, op, value)
-      : { ...(op === 'add' && isInput(each) ? each : stated(where, attribute.sub)), ...(members as object) }
+      : {
+          ...(op === 'add' && isInput(each) ? each : valueWhere(where, attribute.sub)),
+          ...(members as object),
+        }
   const next = old.map((each) => (isTarget(each) ? change(each) : each))
   // Providers set the work address of a user who has none by this path.
   const isNew = op !== 'remove' && !old.some(isTarget)
-  return withOnePrimary(old, isNew ? [...next, change(stated(where, attribute.sub))] : next)
+  return withOnePrimary(old, isNew ? [...next, change(valueWhere(where, attribute.sub))] : next)
 }
 
 /** The list as a whole is the target. */
-function changedWhole(
+function nextWhole(
   old: readonly Json[],
   attribute: ScimAttribute,
   op: Op,
@@ -183,9 +187,9 @@ function changedWhole(
 ): readonly unknown[] | ScimFault {
   // A list of nobody removes nothing: to remove all values, the operation has no value.
   if (op === 'remove' && value === undefined) return []
-  const given = canonicalValue(value, attribute)
-  if (given instanceof ScimFault) return given
-  const list = listOf(given)
+  const values = canonicalValue(value, attribute)
+  if (values instanceof ScimFault) return values
+  const list = listOf(values)
   if (op === 'replace') return list
   const texts = new Set(list.map((each) => JSON.stringify(each)))
   if (op === 'remove') {
@@ -221,7 +225,7 @@ function satisfies(value: Json, { path, value: expected }: ScimCondition, sub: A
 }
 
 /** A value that satisfies the conditions. */
-function stated(where: readonly ScimCondition[], sub: Attributes): Record<string, unknown> {
+function valueWhere(where: readonly ScimCondition[], sub: Attributes): Record<string, unknown> {
   return Object.fromEntries(
     where.map(({ path, value }) => [sub.get(path.attribute)?.name ?? path.attribute, value]),
   )

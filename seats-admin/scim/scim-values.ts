@@ -15,8 +15,8 @@ export function isInput(value: unknown): value is Input {
 }
 
 /**
- * The members by their names in lower case, as names do not depend on case (RFC 7643, section 2.1). Two spellings of one name
- * are a fault: another reader might take the other one.
+ * The members by their names in lower case, as names do not depend on case (RFC 7643, section 2.1). Two
+ * spellings of one name are a fault: another reader might take the other one.
  */
 export function membersOf(input: Input): ReadonlyMap<string, unknown> | ScimFault {
   const members = new Map(Object.entries(input).map(([name, value]) => [name.toLowerCase(), value]))

@@ -94,8 +94,8 @@ interface Others {
 }
 
 /**
- * Reports what contradicts the rest of the tenant. The provider knows the token: as a secret, it could sign tokens with it,
- * and as a token of another tenant, it could block the users of that tenant.
+ * Reports what contradicts the rest of the tenant. The provider knows the token: as a secret, it could sign
+ * tokens with it, and as a token of another tenant, it could block the users of that tenant.
  *
  * @param tenant the section of the tenant
  * @param others `secrets` gets the tokens of this tenant

@@ -65,7 +65,10 @@ export interface InputFault {
   readonly message: string
 }
 
-/** A refusal in another form than a problem document: as HTML for a browser that loads a page, or as a protocol requires. */
+/**
+ * A refusal in another form than a problem document: as HTML for a browser that loads a page, or as a
+ * protocol requires.
+ */
 export interface RefusalPage {
   /** The Content-Type. */
   readonly type: string
@@ -92,7 +95,8 @@ export class Refusal {
   /** The value of `Allow`, with `method_not_allowed` (RFC 9110, section 10.2.1). */
   readonly allow: string | null
   /**
-   * Milliseconds after which the request may come again, with `rate_limited` and `unavailable`; null: the refusal does not say.
+   * Milliseconds after which the request may come again, with `rate_limited` and `unavailable`; null: the
+   * refusal does not say.
    */
   readonly retryAfter: number | null
   /** Sent in place of the problem document; null: the problem document is sent. */

@@ -153,8 +153,8 @@ export interface LocalHandler {
 }
 
 /**
- * A built-in endpoint outside the decision, which reads the request itself: sign-in, the keys of signed identity,
- * SCIM.
+ * A built-in endpoint outside the decision, which reads the request itself: sign-in, the keys of signed
+ * identity, SCIM.
  */
 export interface PublicHandler {
   (request: PublicRequest): Promise<PublicResponse | Refusal>

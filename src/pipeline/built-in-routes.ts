@@ -67,7 +67,10 @@ function consoleRoutes(place: BuiltInPlace, handler: PublicHandler): Route[] {
   return ['', '/*'].map((rest) => publicRoute({ method: 'GET', path: CONSOLE_PATH + rest }, place, handler))
 }
 
-/** None without SCIM: its paths are then like any other. It answers every path and method below its address itself. */
+/**
+ * None without SCIM: its paths are then like any other. It answers every path and method below its address
+ * itself.
+ */
 function scimRoutes(place: BuiltInPlace, handler: PublicHandler | null): Route[] {
   if (!place.scim) return []
   return SCIM_PATHS.map((path) =>

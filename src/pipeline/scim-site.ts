@@ -1,6 +1,6 @@
 /**
- * SCIM at the front door: the addresses of the tenants that have it, their tokens, and the bodies of requests.
- * `seats-admin/scim` answers. No other credential counts here, and the token counts nowhere else.
+ * SCIM at the front door: the addresses of the tenants that have it, their tokens, and the bodies of
+ * requests. `seats-admin/scim` answers. No other credential counts here, and the token counts nowhere else.
  */
 
 import { hash, randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * A hostile provider, or one with a stolen token: bodies and paths that two readers could take differently, or that are large.
- * Nothing of them takes effect, and the gateway goes on.
+ * A hostile provider, or one with a stolen token: bodies and paths that two readers could take differently,
+ * or that are large. Nothing of them takes effect, and the gateway goes on.
  */
 
 import t, { type Test } from 'tap'

@@ -1,6 +1,7 @@
 /**
- * Deactivations by SCIM in a fleet of three on PostgreSQL: from the answer on, no instance accepts a cookie, token, refresh token
- * or owned API key of the user. While an instance is frozen, the answer is 503, and the repetition succeeds.
+ * Deactivations by SCIM in a fleet of three on PostgreSQL: from the answer on, no instance accepts a cookie,
+ * token, refresh token or owned API key of the user. While an instance is frozen, the answer is 503, and the
+ * repetition succeeds.
  */
 
 import t, { type Test } from 'tap'

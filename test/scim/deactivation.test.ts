@@ -1,6 +1,6 @@
 /**
- * A user whom the provider deactivates: after the answer, no cookie, token, refresh token or owned API key of theirs is accepted, and no
- * sign-in. What ended stays ended when they are active again.
+ * A user whom the provider deactivates: after the answer, no cookie, token, refresh token or owned API key of
+ * theirs is accepted, and no sign-in. What ended stays ended when they are active again.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
 /**
- * What Microsoft Entra ID sends, by its documents: with the flag aadOptscim062020 and without. Not tried against Entra itself.
+ * What Microsoft Entra ID sends, by its documents: with the flag aadOptscim062020 and without. Not tried
+ * against Entra itself.
  */
 
 import t from 'tap'

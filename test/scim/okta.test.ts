@@ -1,5 +1,6 @@
 /**
- * What Okta sends: the tests of its set-up, then users and groups, as its documents of SCIM 2.0 describe them. Not tried against Okta itself.
+ * What Okta sends: the tests of its set-up, then users and groups, as its documents of SCIM 2.0 describe
+ * them. Not tried against Okta itself.
  */
 
 import t from 'tap'

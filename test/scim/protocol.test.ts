@@ -1,4 +1,7 @@
-/** The protocol at a running gateway: versions, pages, parts of resources, discovery, faults; and what is logged and audited. */
+/**
+ * The protocol at a running gateway: versions, pages, parts of resources, discovery, faults; and what is
+ * logged and audited.
+ */
 
 import { Schemas } from 'scimmy'
 import t from 'tap'

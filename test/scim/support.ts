@@ -94,7 +94,10 @@ function idOf({ status, body, json }: Answer): string {
   return json.id
 }
 
-/** A request, and what is expected of its answer. `{name}` in a text stands for a value that an earlier answer gave. */
+/**
+ * A request, and what is expected of its answer. `{name}` in a text stands for a value that an earlier answer
+ * gave.
+ */
 export interface Step {
   readonly does: string
   readonly request: readonly [method: string, path: string, body?: unknown]

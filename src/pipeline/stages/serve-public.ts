@@ -1,4 +1,6 @@
-/** Serves a built-in endpoint outside the decision: sign-in, the keys of signed identity, the console, SCIM. */
+/**
+ * Serves a built-in endpoint outside the decision: sign-in, the keys of signed identity, the console, SCIM.
+ */
 
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../../model/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * Paths, filters and changes against independent implementations: scim2-parse-filter and scim-patch. Where ours is stricter or
- * follows what providers send, the cases say so.
+ * Paths, filters and changes against independent implementations: scim2-parse-filter and scim-patch. Where
+ * ours is stricter or follows what providers send, the cases say so.
  */
 
 import { type ScimPatchOperation, type ScimResource, scimPatch } from 'scim-patch'
@@ -10,7 +10,7 @@ import { ScimFault } from '../../../seats-admin/scim/scim-fault.ts'
 import { userFilter } from '../../../seats-admin/scim/scim-filter.ts'
 import type { ScimUserFilter } from '../../../seats-admin/store/scim-store.ts'
 import { readOperations } from '../../../seats-admin/scim/scim-operations.ts'
-import { patchedUser } from '../../../seats-admin/scim/scim-user-patch.ts'
+import { patchUser } from '../../../seats-admin/scim/scim-user-patch.ts'
 import { readUser, type UserAttributes } from '../../../seats-admin/scim/scim-users.ts'
 import { Random } from '../../support/random.ts'
 import { amount } from '../../support/thorough.ts'
@@ -24,7 +24,10 @@ function pick<T>(random: Random, from: readonly [T, ...T[]]): T {
   return from[random.below(from.length)] ?? from[0]
 }
 
-/** Without a backslash, which the other parser leaves escaped (RFC 7644, section 3.4.2.2, takes texts as in JSON). */
+/**
+ * Without a backslash, which the other parser leaves escaped (RFC 7644, section 3.4.2.2, takes texts as in
+ * JSON).
+ */
 const NAMES = ['alice', 'Bob', 'x y', 'a"b', 'ä€𝄞', '] and', 'eq'] as const
 const TYPES = ['work', 'home', 'other'] as const
 
@@ -150,7 +153,7 @@ t.test('changes have the result of another implementation', async (t) => {
     const before = randomUser(random)
     const operations = Array.from({ length: 1 + random.below(4) }, () => randomOperation(random))
     const read = end(readOperations({ Operations: operations }))
-    const ours = read instanceof ScimFault ? read : patchedUser(before, read)
+    const ours = read instanceof ScimFault ? read : patchUser(before, read)
     let theirs: ScimResource
     try {
       theirs = scimPatch(structuredClone(before) as unknown as ScimResource, structuredClone(operations), {

@@ -1,4 +1,7 @@
-/** Filters of lists: what providers send is understood, and anything else is refused, never read as less than it says. */
+/**
+ * Filters of lists: what providers send is understood, and anything else is refused, never read as less than
+ * it says.
+ */
 
 import t from 'tap'
 import { groupFilter, userFilter } from '../../../seats-admin/scim/scim-filter.ts'

@@ -5,7 +5,7 @@ import { ENTERPRISE_URN } from '../../../seats-admin/scim/scim-attributes.ts'
 import { ScimFault } from '../../../seats-admin/scim/scim-fault.ts'
 import { readGroupSteps } from '../../../seats-admin/scim/scim-groups.ts'
 import { readOperations } from '../../../seats-admin/scim/scim-operations.ts'
-import { patchedUser } from '../../../seats-admin/scim/scim-user-patch.ts'
+import { patchUser } from '../../../seats-admin/scim/scim-user-patch.ts'
 import { readUser, type UserAttributes } from '../../../seats-admin/scim/scim-users.ts'
 import { end } from './support.ts'
 
@@ -26,7 +26,7 @@ function operations(...all: readonly unknown[]) {
   return read
 }
 
-const user = (...all: readonly unknown[]) => patchedUser(ALICE, operations(...all))
+const user = (...all: readonly unknown[]) => patchUser(ALICE, operations(...all))
 const group = (...all: readonly unknown[]) => end(readGroupSteps(operations(...all)))
 
 t.test('a user is deactivated and activated in every spelling', async (t) => {
@@ -223,7 +223,7 @@ t.test('faults of a change of a user, and nothing is changed', async (t) => {
   for (const [scimType, all] of Object.entries(faults))
     for (const each of all) {
       const read = end(readOperations({ Operations: [{ op: 'add', path: 'title', value: 'x' }, each] }))
-      const fault = read instanceof ScimFault ? read : patchedUser(ALICE, read)
+      const fault = read instanceof ScimFault ? read : patchUser(ALICE, read)
       t.match(fault, { status: 400, scimType }, JSON.stringify(each))
     }
   t.notOk('title' in ALICE, 'all or nothing')
