@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import t from 'tap'
 import { packageRoot, versionOf } from '../../src/config/package-version.ts'
+import { shownGateway } from '../../seats-admin/index.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 import { seatgateHere } from './in-process.ts'
 import { afar } from './remote/from-afar.ts'
@@ -46,6 +48,35 @@ t.test('the running gateway is listed', async (t) => {
     const elsewhere = await run(['fleet', '--url', url, '--space', 'main'])
     t.equal(elsewhere.code, 1)
     t.match(elsewhere.err, 'no_seat_in_space')
+  })
+
+  await t.test('it is waited for, by its tables and its secrets', async (t) => {
+    const run = (...args: string[]) =>
+      seatgateHere(world.folder, [...args, '--config', world.config.file], SECRETS)
+    const { hash } = world.config
+    const done = await run('fleet', '--wait', hash, '--json')
+    t.equal(done.code, 0, done.err)
+    t.match(JSON.parse(done.out).instances, [{ config: hash, refused: null, checks_files: true }])
+    world.gateway.reloadRefused(['routes/main.yaml:1:1: a fault'])
+    const shown = () => shownGateway(world.storeFile)
+    await until(async () => (await shown())?.refused != null, 'the refusal')
+    const late = await run('fleet', '--wait', '000000000000', '--within', '1s')
+    t.equal(late.code, 3)
+    t.match(late.err, `decides by ${hash}; refused its files at `)
+    t.match(late.err, ': 1 fault: routes/main.yaml:1:1: a fault')
+    world.gateway.reloaded()
+    await until(async () => (await shown())?.refused === null, 'the end of the refusal')
+    const status = await run('secrets', 'status', '--json')
+    t.equal(status.code, 0, status.err)
+    const [acme, globex] = JSON.parse(status.out)
+    t.match([acme, globex], [{ tenant: 'acme' }, { tenant: 'globex' }])
+    const { signs } = acme.instances[0]
+    t.match(acme.instances, [{ name: `${hostname()} ${process.pid}`, signs, accepts: [signs] }])
+    t.match(await run('secrets', 'wait', 'acme', '--signs', signs), { code: 0 })
+    t.match(await run('secrets', 'wait', 'acme', '--without', signs, '--within', '1s'), {
+      code: 3,
+      err: /did not stop accepting/,
+    })
   })
 
   await t.test('a gateway whose file has a time that no date has is listed without it', async (t) => {
