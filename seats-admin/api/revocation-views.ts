@@ -28,7 +28,7 @@ import { warnings } from './warnings.ts'
 export const SCOPES = ['existing', 'all'] as const
 
 /** With those that only events of an identity provider have. */
-export const ANSWERED_SCOPES: readonly RevocationScope[] = [...SCOPES, 'tokens']
+const ANSWERED_SCOPES: readonly RevocationScope[] = [...SCOPES, 'tokens']
 
 const subject = named(
   'RevocationSubject',
@@ -162,7 +162,7 @@ export const createdRevocation = named(
 )
 
 export type RevocationAnswer = ValueOf<typeof revocation>
-export type RevocationPreview = ValueOf<typeof createdRevocation>
+type RevocationPreview = ValueOf<typeof createdRevocation>
 
 /** What an answer says of a revocation, whether it is made or previewed. */
 type Terms = Pick<Revocation, 'subject' | 'what' | 'origin' | 'until' | 'reason' | 'apiKeys'>

@@ -23,7 +23,7 @@ export const providerKey = pem('key', (text) => {
 })
 
 /** The PEM texts of the keys for a provider. */
-export interface ProviderKeys {
+interface ProviderKeys {
   /** Null: there is none. */
   readonly clientKey: string | null
   readonly decryptionKeys: readonly string[]

@@ -10,7 +10,7 @@ import { isJsonObject, parseJsonObject } from '../lib/json.ts'
 import { SigningKeys } from './signing-keys.ts'
 
 /** What tells receipts from signed identities, which the same keys sign (RFC 8725, section 3.11). */
-export const RECEIPT_TYPE = 'seatgate-receipt+jwt'
+const RECEIPT_TYPE = 'seatgate-receipt+jwt'
 
 /** Characters: a receipt with 1,000 instances has up to 500 KiB. */
 export const MAX_RECEIPT = 1024 * 1024
@@ -27,7 +27,7 @@ const ALGORITHMS: Readonly<Record<string, string>> = { 'EC P-256': 'ES256', 'OKP
 export type ReceiptClaims = Readonly<Record<string, unknown>>
 
 /** A receipt whose signature holds. */
-export interface VerifiedReceipt {
+interface VerifiedReceipt {
   readonly claims: ReceiptClaims
   /** The `kid` of the key that signed it. */
   readonly kid: string

@@ -31,7 +31,7 @@ const MAX_ENTRIES_TEXT = 65_536
 const MAX_LOGGED = 10
 
 /** What says which Seats a user has, at sign-in and at each refresh. */
-export interface NamedUser {
+interface NamedUser {
   /** Seat names as the provider writes them. */
   readonly names: readonly string[]
   /** As of `SignedInUser`. */
