@@ -199,8 +199,7 @@ CREATE TABLE grants (
 )${end};
 CREATE INDEX grants_of_user ON grants (tenant, sub_digest, id);
 CREATE INDEX grants_of_seat ON grants (tenant, seat_id, id);
-CREATE INDEX grants_by_end ON grants (tenant, until_at);
-CREATE INDEX grants_of_member ON grants (tenant, ${member.split(' ')[0]});
+CREATE INDEX grants_of_member ON grants (tenant, ${member.split(' ')[0]}, seat_id);
 `,
 
     /**
