@@ -13,7 +13,15 @@ export { errorForm } from './scim/scim-fault.ts'
 export type { ScimDeps, ScimTenant } from './scim/scim-exchange.ts'
 export { serveScim } from './scim/scim-service.ts'
 export { checker } from './api/validate-body.ts'
-export { formatted, idOf, limitOf, limitParameter, someText, type Values } from './api/parameters.ts'
+export {
+  formatted,
+  idOf,
+  limitOf,
+  limitParameter,
+  readParameters,
+  someText,
+  type Values,
+} from './api/parameters.ts'
 export type { applySchema, planSchema, seatOfFileSchema } from './api/seats-file-endpoints.ts'
 export type { planAnswer } from './api/seats-file-views.ts'
 export type { createdRevocation as createdRevocationView } from './api/revocation-views.ts'
@@ -41,6 +49,7 @@ export type {
 } from './model/registered-instance.ts'
 export type { RestrictionReader, SeatGrantReader } from './model/readings.ts'
 export { type AdminRefusal, isRefusal } from './model/refusal.ts'
+
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat } from './model/seat.ts'
 export type { ListedSession, SessionRecord } from './model/session-record.ts'

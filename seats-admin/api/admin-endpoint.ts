@@ -115,10 +115,13 @@ export function endpoint<
   const P extends Parameters = Record<never, never>,
   B = undefined,
 >(declared: Declared<Path, P, B, A> & ParamsOf<Path>): AdminEndpoint {
-  const { query: parameters, body: check, conditional = false } = declared
+  // What a GET does not know might be a filter: an answer without it would be of more than was asked for.
+  const { query: parameters = declared.method === 'GET' ? ({} as P) : undefined } = declared
+  const { body: check, conditional = false } = declared
   const checkedBodies = new WeakSet<object>()
   return {
     ...declared,
+    ...(parameters === undefined ? {} : { query: parameters }),
     async checkBody(body) {
       const checked = check === undefined ? null : await check(body)
       if (isRefusal(checked)) return checked
@@ -127,7 +130,6 @@ export function endpoint<
     },
     ...(check === undefined ? {} : { body: { schema: published(check.schema) } }),
     async handle({ params, query, body, ifMatch: lines = [], accept = [], caller }) {
-      // A query that is not declared is not read, so it is no fault.
       const values = parameters === undefined ? ({} as Values<P>) : readParameters(query, parameters)
       if (isRefusal(values)) return values
       const isChecked = typeof body === 'object' && body !== null && checkedBodies.has(body)

@@ -17,7 +17,7 @@ export interface EndpointDescription<Code extends string = string> {
   readonly details: string
   /** The parameters of the path by name; each variable segment has one. */
   readonly params?: Readonly<Record<string, JsonSchema>>
-  /** The parameters of the query by name; absent: the query is not read. */
+  /** The parameters of the query by name; absent: none, and a query of a GET is refused. */
   readonly query?: Readonly<Record<string, ParameterDescription>>
   /** The body; absent: none is read. */
   readonly body?: BodyDescription

@@ -1,6 +1,11 @@
 /** The gateway's own endpoints as routes, with the table, pipeline and permission check of all others. */
 
-import { type AdminEndpoint, type AdminRefusal, MAX_SCIM_BODY } from '../../seats-admin/index.ts'
+import {
+  type AdminEndpoint,
+  type AdminRefusal,
+  MAX_SCIM_BODY,
+  readParameters,
+} from '../../seats-admin/index.ts'
 import { freeObject, object, oneOf, orNull, text, type ValueOf } from '../../seats-admin/model/json-schema.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { KEY_SET_ENDPOINT } from '../identity/jwks-endpoint.ts'
@@ -110,9 +115,22 @@ function endpointRoutes(
   const besideSignIn = { ...place, prefix: place.authPrefix }
   return [
     ...routes,
-    localRoute(CALLER_OPERATION, besideSignIn, CALLER_OPERATION.requirement, serveCaller(adminSpace)),
-    localRoute(OPENAPI_OPERATION, place, OPENAPI_OPERATION.requirement, describe),
+    localRoute(
+      CALLER_OPERATION,
+      besideSignIn,
+      CALLER_OPERATION.requirement,
+      withoutQuery(serveCaller(adminSpace)),
+    ),
+    localRoute(OPENAPI_OPERATION, place, OPENAPI_OPERATION.requirement, withoutQuery(describe)),
   ]
+}
+
+/** As for the other built-in endpoints: no parameter of a GET is ignored. */
+function withoutQuery(handler: LocalHandler): LocalHandler {
+  return async (request) => {
+    const values = readParameters(request.query, {})
+    return isRefusal(values) ? refusalOf(values) : handler(request)
+  }
 }
 
 function localRoute(
@@ -211,6 +229,7 @@ const CALLER_OPERATION: Operation = {
   path: '/auth/oidc/me',
   requirement: 'authenticated',
   operation: 'readCaller',
+  query: {},
   summary: 'Shows whom the credential authenticates.',
   details:
     'Needs no Space header. A page learns here who is signed in, because it cannot read the session cookie.',
@@ -232,6 +251,7 @@ const OPENAPI_OPERATION: Operation = {
   path: '/v1/openapi.json',
   requirement: 'authenticated',
   operation: 'readOpenApi',
+  query: {},
   summary: 'Reads the description of the built-in endpoints, including this one.',
   details: 'An OpenAPI 3.1 document. Needs no Space header.',
   answers: { 200: freeObject('An OpenAPI 3.1 document.') },

@@ -296,6 +296,7 @@ export const scimUserConformance = suite((test) => {
     t.same(entries[1]?.after, { ...form, display_name: 'Ann', version: 2 })
     t.same(entries[2]?.after, null)
     t.equal(entries[2]?.request_id, 'r1')
-    t.notMatch(JSON.stringify(entries), /55[56]/)
+    const shown = entries.map(({ before, after }) => [before, after])
+    t.notMatch(JSON.stringify(shown), /55[56]/)
   })
 })
