@@ -26,6 +26,10 @@ export type { applySchema, planSchema, seatOfFileSchema } from './api/seats-file
 export type { planAnswer } from './api/seats-file-views.ts'
 export type { createdRevocation as createdRevocationView } from './api/revocation-views.ts'
 export { heldGrant as heldGrantView } from './api/views.ts'
+export {
+  comparedUser as comparedUserView,
+  unseenUser as unseenUserView,
+} from './api/scim-comparison-endpoints.ts'
 export type {
   block as blockView,
   createdApiKey as createdApiKeyView,

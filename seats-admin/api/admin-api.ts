@@ -8,6 +8,7 @@ import { blockEndpoints } from './block-endpoints.ts'
 import type { AdminDeps, AdminEndpoint } from './admin-endpoint.ts'
 import { grantEndpoints } from './grant-endpoints.ts'
 import { revocationEndpoints } from './revocation-endpoints.ts'
+import { scimComparisonEndpoints } from './scim-comparison-endpoints.ts'
 import { seatsFileEndpoints } from './seats-file-endpoints.ts'
 import { seatEndpoints } from './seat-endpoints.ts'
 import { sessionEndpoints } from './session-endpoints.ts'
@@ -23,6 +24,7 @@ export function createAdminApi(deps: AdminDeps): AdminEndpoint[] {
     ...blockEndpoints(deps),
     ...grantEndpoints(deps),
     ...revocationEndpoints(deps),
+    ...scimComparisonEndpoints(deps),
     ...auditEndpoints(deps),
   ]
 }

@@ -8,6 +8,7 @@ import type { JsonLimits } from '../model/json-limits.ts'
 import type { JsonSchema, ValueOf } from '../model/json-schema.ts'
 import type { RestrictionReader } from '../model/readings.ts'
 import { type AdminCode, type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
+import type { ScimMode } from '../model/scim.ts'
 import type { Scope } from '../model/scope.ts'
 import type { AuditStore } from '../store/audit-store.ts'
 import type { RevocationStore } from '../store/revocation-store.ts'
@@ -164,6 +165,8 @@ export interface AdminDeps {
   readonly now: () => number
   /** Limit of a Seat's size in bytes; see `seatSize`. */
   readonly seatBytes: number
+  /** How users of a tenant and its SCIM users meet; null, or absent: the tenant has no SCIM. */
+  readonly scimMode?: (tenant: string) => ScimMode | null
   /** The permissions that the tables require that decide at the moment. */
   readonly routePermissions: () => RoutePermissions
 }

@@ -60,7 +60,7 @@ const plannedChange = named(
       spaces_removed: texts('Spaces that are removed from it.'),
       permissions_added: texts('Permissions that are added to it.'),
       permissions_removed: texts('Permissions that are removed from it.'),
-      users: count('Users whose latest sign-in or refresh carried the Seat.'),
+      users: count('As `member_count` of the Seat.'),
       api_keys: some('Valid API keys that hold it'),
       routes_gained: routes('Routes that it opens only after the change, in its spaces'),
       routes_lost: routes('Routes that it opens only before the change'),

@@ -35,7 +35,7 @@ function listUsers(deps: AdminDeps): AdminEndpoint {
     operation: 'listUsers',
     summary: 'Lists the users who have signed in, or have been given a Seat by a grant.',
     details:
-      'With the Seats of the latest sign-in, and the grants in force. Users of other issuers do not sign in here and are not listed.',
+      'With the Seats of the latest sign-in (with `seats_from: scim`, those that the groups give now), and the grants in force. Users of other issuers do not sign in here and are not listed.',
     query: LIST,
     answers: { 200: users.schema },
     codes: [],

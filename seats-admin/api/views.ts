@@ -79,7 +79,9 @@ export const listedSeat = view(
     'A Seat as it appears in lists.',
     object({
       ...seatFields,
-      member_count: count('Users whose latest sign-in or refresh carried the Seat.'),
+      member_count: count(
+        'Users whose latest sign-in or refresh carried the Seat. With `seats_from: scim`: active users in the group of its name, exactly.',
+      ),
       created_at: createdAt,
     }),
   ),
@@ -225,7 +227,10 @@ export const user = view(
             'The latest sign-in or refresh. Null if it happened before this was recorded, or if there was none.',
           ),
         ),
-        seats: list(textItem({ examples: ['Viewer'] }), 'Names of the Seats of the latest sign-in.'),
+        seats: list(
+          textItem({ examples: ['Viewer'] }),
+          'Names of the Seats of the latest sign-in; with `seats_from: scim`, of those that the groups give now.',
+        ),
         blocked: flag('Whether a block is in force.'),
       },
       {

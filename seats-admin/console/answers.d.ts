@@ -26,6 +26,8 @@ export interface Answers {
   'POST /v1/revocations': CreatedRevocation
   'GET /v1/revocations': { data: Revocation[]; has_more: boolean; count: number }
   [operation: `GET /v1/revocations/${string}`]: Revocation
+  'GET /v1/scim/comparison': { data: ComparedUser[]; has_more: boolean; count: number }
+  'GET /v1/scim/unseen-users': { data: UnseenUser[]; has_more: boolean; count: number }
   'GET /v1/audit': { data: AuditEntry[]; has_more: boolean }
   'GET /v1/access/who-can': { method: string | null; path: string | null; route: string | null; permission: string | null; tenant: string; space: string | null; seats: GrantingSeat[]; api_keys: GrantedApiKey[]; users: GrantedUser[]; has_more: boolean; host?: string }
   'GET /v1/access/can': { data: AccessRow[]; has_more: boolean }
@@ -61,6 +63,8 @@ export interface AuditEntry { id: string; seq: number; at: string; tenant: strin
 export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 'revocation' | 'grant' | 'scim-user' | 'scim-group'; id: string; name: string | null }
 
 export interface Block { id: string; user: string; origin: 'admin' | 'events' | 'scim'; created_by: string; created_at: string; until?: string; reason?: string }
+
+export interface ComparedUser { sub: string; email: string | null; by_sign_in: string[]; by_groups: string[]; scim: 'active' | 'inactive' | 'unknown'; groups_left_out: boolean }
 
 export interface ConsideredSeat { name: string; id: string | null; verdict: 'grants' | 'lacks_permission' | 'not_in_space' | 'unknown' | 'name_given_up'; via?: SeatVia }
 
@@ -113,6 +117,8 @@ export interface SeatVia { group?: string; grant?: string; until?: string }
 export interface SeatsPlan { tenant: string; unchanged: number; warnings: Warning[]; space: string; changes: PlannedChange[]; unnamed: { count: number; names: string[] }; versions: Record<string, string | null> }
 
 export interface Session { id: string; user: string; kind: 'browser' | 'program'; expires_at: string; email?: string; created_at?: string }
+
+export interface UnseenUser { id: string; user_name: string; active: boolean; by_groups: string[] }
 
 export interface UpdatedSeat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; updated_at: string; updated_by?: string; warnings?: Warning[] }
 

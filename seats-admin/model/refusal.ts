@@ -12,6 +12,7 @@ export type AdminCode =
   | 'session_not_found'
   | 'revocation_not_found'
   | 'grant_not_found'
+  | 'scim_not_configured'
   | 'seat_name_taken'
   | 'grant_exceeds_own'
   | 'permission_denied'
@@ -69,6 +70,10 @@ export const revocationNotFound: AdminRefusal = {
   detail: 'The revocation does not exist.',
 }
 export const grantNotFound: AdminRefusal = { refused: 'grant_not_found', detail: 'The grant does not exist.' }
+export const scimNotConfigured: AdminRefusal = {
+  refused: 'scim_not_configured',
+  detail: 'The configuration of the tenant has no scim.',
+}
 export const seatNameTaken: AdminRefusal = {
   refused: 'seat_name_taken',
   detail: 'Another Seat of the tenant has this name.',

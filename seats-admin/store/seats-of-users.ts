@@ -19,23 +19,31 @@ export function seatsOfUser(dialect: Dialect, seatsFrom: SeatsFrom, sub: string)
     const condition = `l.tenant = :tenant AND ${dialect.isMember(sub)}`
     return { join: dialect.lookup('members', condition), from: 'members l', condition }
   }
-  const join = [
-    dialect.lookup(
-      'scim_users',
-      `x.tenant = :tenant AND ${isScimUser(seatsFrom, sub)} AND x.active = 1`,
-      'x',
-    ),
+  const isUser = `x.tenant = :tenant AND ${isScimUser(seatsFrom, sub)} AND x.active = 1`
+  return joined(`${dialect.lookup('scim_users', isUser, 'x')} ${seatsOfGroups(dialect)}`)
+}
+
+/** The Seats of SCIM user `x`. */
+export function seatsOfScimUser(dialect: Dialect): SeatsOfUser {
+  return joined(seatsOfGroups(dialect))
+}
+
+function joined(join: string): SeatsOfUser {
+  return { join, from: `(SELECT 1 AS one) o ${join}`, condition: '1 = 1' }
+}
+
+function seatsOfGroups(dialect: Dialect): string {
+  return [
     dialect.lookup('scim_members', 'm.tenant = :tenant AND m.user_id = x.id', 'm'),
     dialect.lookup('scim_groups', 'g.tenant = :tenant AND g.id = m.group_id', 'g'),
     dialect.lookup(SEATS_BY_NAME, 'l.tenant = :tenant AND l.name = g.display_name'),
   ].join(' ')
-  return { join, from: `(SELECT 1 AS one) o ${join}`, condition: '1 = 1' }
 }
 
 const SEATS_BY_NAME = '(SELECT tenant, id AS seat_id, name FROM seats)'
 
 /** The condition that SCIM user `x` is the user. In mode `claim`, the latest sign-in has recorded the key. */
-function isScimUser(mode: NonNullable<SeatsFrom>, sub: string): string {
+export function isScimUser(mode: NonNullable<SeatsFrom>, sub: string): string {
   if (mode === 'userName') return `x.user_name = ${sub}`
   if (mode === 'externalId') return `x.external_id = ${sub}`
   return `x.external_id = (SELECT w.member FROM users w WHERE w.tenant = :tenant AND w.sub = ${sub})`

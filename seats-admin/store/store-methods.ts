@@ -12,6 +12,7 @@ import { revocationReader } from './revocation-reader.ts'
 import { revocationWriter } from './revocation-writer.ts'
 import { integer } from './rows.ts'
 import { seatGrantWriter } from './seat-grant-writer.ts'
+import { scimComparisonReader } from './scim-comparison-reader.ts'
 import { scimGroupWriter } from './scim-group-writer.ts'
 import { scimReader } from './scim-reader.ts'
 import { scimUserWriter } from './scim-user-writer.ts'
@@ -42,6 +43,7 @@ export function methodsOf(database: Database): StoreMethods {
     ...revocationWriter(database),
     ...signInWriter(database),
     ...scimReader(database),
+    ...scimComparisonReader(database),
     ...scimUserWriter(database),
     ...scimGroupWriter(database),
     ...bootstrapWriter(database),

@@ -30,6 +30,8 @@ import type {
 } from '../model/planned-seats.ts'
 import type { TokenState } from '../model/used-token.ts'
 import type { RevocationStore } from './revocation-store.ts'
+import type { ComparedUser, ComparisonPage, UnseenUser } from '../model/scim-comparison.ts'
+import type { ScimMode } from '../model/scim.ts'
 import type { ScimStore } from './scim-store.ts'
 import type { SessionPage, SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
@@ -220,6 +222,11 @@ export interface AdminStore {
    * counts as a member and is not listed.
    */
   recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>
+
+  /** Users who signed in, by `sub`. The caller is in the admin space. */
+  comparedUsers(tenant: string, mode: ScimMode, page: ComparisonPage): Promise<Listing<ComparedUser>>
+  /** In order of creation. The caller is in the admin space. */
+  unseenUsers(tenant: string, mode: ScimMode, page: ComparisonPage): Promise<Listing<UnseenUser>>
 
   /** Outside the admin space a user is visible through a visible Seat, and only such Seats are named. */
   readUser(tenant: string, sub: string, scope: Scope, seatsFrom?: SeatsFrom): Promise<User | null>

@@ -39,6 +39,7 @@ export const errors = {
   session_not_found: { status: 404, title: 'No such session' },
   revocation_not_found: { status: 404, title: 'No such revocation' },
   grant_not_found: { status: 404, title: 'No such grant' },
+  scim_not_configured: { status: 404, title: 'The tenant has no SCIM' },
   method_not_allowed: { status: 405, title: 'The path does not allow this method' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
   seat_name_taken: { status: 409, title: 'Another Seat has this name' },

@@ -265,6 +265,7 @@ export class DecisionPoint {
     const endpoints = this.#options.endpoints({
       compiled,
       store: withSeatsFrom(this.store, seatsFromOf(config)),
+      scimMode: (tenant) => config.tenants.get(tenant)?.scim?.user.mode ?? null,
       now: Date.now,
       announce: (committed) => this.#options.coherence.announce(committed),
       revoking,

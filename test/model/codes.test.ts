@@ -126,6 +126,7 @@ t.test('each code', async (t) => {
 
   check('user_not_found', await world.admin('GET', '/v1/users/none'))
   check('grant_not_found', await world.admin('DELETE', '/v1/grants/none'))
+  check('scim_not_configured', await world.admin('GET', '/v1/scim/comparison'))
   check('block_not_found', await world.admin('DELETE', '/v1/blocks/none'))
   await world.admin('POST', '/v1/blocks', { user: 'eve' })
   check('caller_blocked', await get('/v1/trainings', bearer(await world.token([], { sub: 'eve' }))))

@@ -132,6 +132,8 @@ export const ROLES: Readonly<Record<MethodName, Role>> = {
   readScimGroup: 'lister',
   listScimGroups: 'lister',
   listScimMembers: 'lister',
+  comparedUsers: 'lister',
+  unseenUsers: 'lister',
   createSeat: 'writer',
   updateSeat: 'writer',
   deleteSeat: 'writer',

@@ -3,6 +3,7 @@
 import type {
   applySchema,
   blockView,
+  comparedUserView,
   createdApiKeyView,
   createdRevocationView,
   grantView,
@@ -10,6 +11,7 @@ import type {
   planAnswer,
   planSchema,
   seatOfFileSchema,
+  unseenUserView,
   updatedSeatView,
   userView,
 } from '../../../seats-admin/index.ts'
@@ -22,6 +24,8 @@ import type { listedRoute } from '../../access/routes-endpoint.ts'
 export type RouteView = ValueOf<typeof listedRoute>
 export type DecisionView = ValueOf<typeof decision>
 export type UserView = ValueOf<typeof userView.schema>
+export type ComparedUserView = ValueOf<typeof comparedUserView.schema>
+export type UnseenUserView = ValueOf<typeof unseenUserView.schema>
 type CreatedRevocation = ValueOf<typeof createdRevocationView>
 /** A revocation, or the preview of one. A gateway of a later version may leave other things uncovered. */
 export type RevocationView = Omit<CreatedRevocation, 'subject' | 'not_covered'> & {
