@@ -112,7 +112,7 @@ export interface ScimStore {
     input: ScimUserInput,
   ): Promise<ScimWritten<ScimUser> | ScimRefusal>
 
-  /** Revokes what the user has, takes it out of all groups, and lifts the block of origin `scim`. */
+  /** Revokes what the user has, deletes its grants, takes it out of all groups, and lifts the block of origin `scim`. */
   deleteScimUser(writer: Writer, mode: ScimMode, id: string): Promise<ScimWritten<null> | ScimRefusal>
 
   /**

@@ -45,6 +45,7 @@ import {
   scimTaken,
 } from './scim-rules.ts'
 import type { ScimStore, ScimWritten } from './scim-store.ts'
+import { endGrants } from './seat-grant-writer.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { Transaction } from './transaction.ts'
 import type { Writer } from './writer.ts'
@@ -267,13 +268,18 @@ class ScimUserWrite {
     value: V,
     isRepeated = false,
   ): Promise<ScimWritten<V> | ScimRefusal> {
-    const { ended, lifted } = this.#consequences(before, after, isRepeated)
+    const { ended, lifted, gone } = this.#consequences(before, after, isRepeated)
     if (ended.length > 0) {
       const older = await refuseOlderInstance(this.#dialect, this.#transaction)
       const refusal = older ?? (await this.#end(ended))
       if (refusal !== null) return refusal
     }
     for (const key of lifted) for (const sub of await this.#subsOf(key)) await this.#lift(sub)
+    if (gone !== null)
+      for (const sub of await this.#subsOf(gone)) {
+        const changes = await endGrants(this.#dialect, this.#transaction, this.#writer.tenant, sub)
+        this.#changes.push(...changes)
+      }
     await this.#list(before, after)
     const changes = [...this.#changes, ...this.#membershipChanges(before, after)]
     const committed: Committed = await this.#transaction.commit([], changes, {})
@@ -286,15 +292,16 @@ class ScimUserWrite {
     const ended: Ended[] = []
     const lifted: string[] = []
     // The user of a former key is no longer provisioned, as after a deletion.
-    if (old !== null && old !== key) {
-      ended.push({ key: old, what: 'existing' })
-      lifted.push(old)
+    const gone = old === key ? null : old
+    if (gone !== null) {
+      ended.push({ key: gone, what: 'existing' })
+      lifted.push(gone)
     }
-    if (key === null || after === null) return { ended, lifted }
+    if (key === null || after === null) return { ended, lifted, gone }
     const isNew = old !== key || before?.active !== after.active
     if (after.active && isNew) lifted.push(key)
     if (!after.active && (isNew || isRepeated)) ended.push({ key, what: 'all' })
-    return { ended, lifted }
+    return { ended, lifted, gone }
   }
 
   async #end(ended: readonly Ended[]): Promise<ScimRefusal | null> {

@@ -52,6 +52,7 @@ export function grantQueries(dialect: Dialect) {
     listOfUser: list('AND g.sub_digest = :sub_digest'),
     listOfSeat: list('AND g.seat_id = :seat_id'),
     listOfBoth: list('AND g.sub_digest = :sub_digest AND g.seat_id = :seat_id'),
+    allOfUser: `SELECT ${COLUMNS} ${LISTED} AND g.sub_digest = :sub_digest ORDER BY g.id`,
     ofUser: `SELECT count(*) AS count FROM grants
       WHERE tenant = :tenant AND sub_digest = :sub_digest AND until_at + ${KEPT} > ${clock}`,
     insert: `INSERT INTO grants
@@ -61,6 +62,7 @@ export function grantQueries(dialect: Dialect) {
     listUser: `INSERT INTO users (tenant, sub) SELECT :tenant, :listed_sub WHERE :is_listed = 1
       ON CONFLICT (tenant, sub) DO NOTHING`,
     remove: 'DELETE FROM grants WHERE tenant = :tenant AND id = :id',
+    removeAllOfUser: 'DELETE FROM grants WHERE tenant = :tenant AND sub_digest = :sub_digest',
     expire: `DELETE FROM grants
       WHERE tenant = :tenant AND until_at + ${KEPT} <= ${clock} AND until_at + ${KEPT} <= :now`,
   }

@@ -1,5 +1,6 @@
 /** Writes of grants with an end, each in its own transaction. */
 
+import type { Change } from '../model/change.ts'
 import { type ListedGrant, MAX_GRANTS_OF_USER } from '../model/grant.ts'
 import {
   type AdminRefusal,
@@ -69,6 +70,27 @@ export function seatGrantWriter({ dialect, write }: Database) {
         return { ...(await transaction.commit([queries.remove], changes, values)), value: null }
       }),
   } satisfies Partial<AdminStore>
+}
+
+/**
+ * Deletes all grants of a user as part of a write: those to come too, and those that have ended, which may be in force by
+ * another clock.
+ *
+ * @returns the changes for the commit
+ */
+export async function endGrants(
+  dialect: Dialect,
+  transaction: Transaction,
+  tenant: string,
+  user: string,
+): Promise<Change[]> {
+  const queries = grantQueries(dialect)
+  const values = { tenant, sub_digest: subDigest(user) }
+  const rows = await transaction.all(queries.allOfUser, values)
+  if (rows.length === 0) return []
+  for (const grant of rows.map(listedGrant)) transaction.record(grantEvent('grant.delete', grant, null))
+  await transaction.flush([queries.removeAllOfUser], values)
+  return [grantChange(tenant, user)]
 }
 
 /** During an upgrade: an instance without grants would go on to refuse the user. */

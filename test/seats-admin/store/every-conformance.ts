@@ -17,6 +17,7 @@ import { revocationConformance } from './revocation-conformance.ts'
 import { rightConformance } from './right-conformance.ts'
 import { seatGrantConformance } from './seat-grant-conformance.ts'
 import { scimBlockConformance } from './scim-block-conformance.ts'
+import { scimGrantConformance } from './scim-grant-conformance.ts'
 import { scimGroupConformance } from './scim-group-conformance.ts'
 import { scimSeatsConformance } from './scim-seats-conformance.ts'
 import { scimUserConformance } from './scim-user-conformance.ts'
@@ -51,6 +52,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     scimUserConformance,
     scimGroupConformance,
     scimBlockConformance,
+    scimGrantConformance,
     scimSeatsConformance,
   ])
     suite(t, openStore)

@@ -5,18 +5,7 @@ import { MAX_SCIM_RESOURCE, type ScimUserInput } from '../../../seats-admin/mode
 import { MAX_SCIM_PAGE } from '../../../seats-admin/store/scim-store.ts'
 import { editScimUser } from '../../../seats-admin/store/scim-edit.ts'
 import { soundChain } from './audit-chain.ts'
-import {
-  ADMIN,
-  BEGINNING,
-  column,
-  done,
-  MISSING,
-  numbered,
-  seat,
-  signedIn,
-  suite,
-  writer,
-} from './conformance.ts'
+import { ADMIN, BEGINNING, column, MISSING, numbered, seat, signedIn, suite } from './conformance.ts'
 import {
   changesOfUsers,
   edited,
@@ -264,16 +253,6 @@ export const scimUserConformance = suite((test) => {
     const user = await scimUser(store, 'ann')
     made(await store.deleteScimUser(scim(), 'externalId', user.id))
     t.match(await store.readUser('acme', 'x-ann', ADMIN), { seats: ['A'] })
-  })
-
-  test('a user who has a Seat by a grant stays', async (t, store) => {
-    await seat(store, 'A')
-    const until = Date.now() + 3_600_000
-    const grant = { user: 'x-ann', seat: 'A', from: null, until, reason: null }
-    done(await store.createGrant(writer(), grant))
-    const user = await scimUser(store, 'ann')
-    made(await store.deleteScimUser(scim(), 'externalId', user.id))
-    t.match(await store.readUser('acme', 'x-ann', ADMIN), { grants: [{ seat: 'A' }] })
   })
 
   test('the audit has each change, by the provider, without telephone numbers', async (t, store) => {
