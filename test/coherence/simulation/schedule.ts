@@ -166,7 +166,10 @@ function provisionsOf(random: Random, when: () => number): Action[] {
     return [0, ...later].map((more) => ({
       ...{ at: at + more, kind: 'provision', target: random.below(ANY), record },
       ...{ deletes: random.chance(0.25), isWide: random.chance(0.3) },
-      ...{ begins: random.pick([0, 0, random.between(0, 500)]), lasts: random.between(100, 1500) },
+      ...{
+        begins: random.pick([0, 0, random.between(0, 500)]),
+        lasts: random.pick([random.between(100, 1500), 9000]),
+      },
     }))
   })
   const clocks: Action[] = random.chance(0.1)
