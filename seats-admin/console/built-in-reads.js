@@ -5,7 +5,7 @@
 
 /** Below `api.prefix`. */
 const API =
-  /^\/v1\/(?:seats|api-keys|users|sessions|blocks|audit|access|routes|fleet|decisions|canary|revocations|tables|openapi\.json)(?:\/|$)/
+  /^\/v1\/(?:seats|api-keys|users|sessions|blocks|audit|access|routes|fleet|decisions|canary|revocations|grants|scim|tables|openapi\.json)(?:\/|$)/
 /** Below `api.auth_prefix`. */
 const AUTH = /^\/(?:auth\/oidc|_seatgate\/console|\.well-known)(?:\/|$)/
 /** Questions that are too long for a URL. */

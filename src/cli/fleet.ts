@@ -58,7 +58,7 @@ export const fleet = defineCommand({
     1: 'the configuration has faults, or the store cannot be read; with --url: the gateway refused the request or could not be reached',
     3: 'with --wait: the time has run out; the messages say which gateways decide by other tables, and why',
   },
-  example: 'seatgate fleet --wait $(seatgate check --hash)',
+  example: 'seatgate fleet --wait 0123456789ab --within 1m',
   run: async ({ values }, terminal) => {
     const { url, 'api-key': key, wait: hash, json = false } = values
     const within = withinOf(values.within)
