@@ -35,9 +35,9 @@ export function restrictionReads({ list, clock }: Dialect) {
       (SELECT t.at FROM cutoffs t WHERE t.tenant = :tenant AND t.kind = 'tenant') AS tenant_cutoff
       FROM counter c`,
     // The last end of the blocks of the user, which have different origins.
-    userRestriction: `SELECT c.seq, c.mark, ${clock} AS now, b.blocks, b.until, u.at AS cutoff FROM counter c
+    userRestriction: `SELECT c.seq, c.mark, ${clock} AS now, l.blocks, l.until, u.at AS cutoff FROM counter c
       CROSS JOIN (SELECT count(*) AS blocks, CASE WHEN count(until) = count(*) THEN max(until) END AS until
-        FROM blocks WHERE tenant = :tenant AND sub_digest = :sub_digest) b
+        FROM blocks WHERE tenant = :tenant AND sub_digest = :sub_digest) l
       LEFT JOIN cutoffs u ON u.tenant = :tenant AND u.kind = 'user' AND u.digest = :digest`,
   }
 }

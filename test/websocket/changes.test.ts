@@ -20,7 +20,7 @@ t.test('changes since the last check, by message or by reading', async (t) => {
 })
 
 t.test('anything may have changed', async (t) => {
-  const lots = Array.from({ length: 10_001 }, (_, i) => seat(String(i)))
+  const lots = Array.from({ length: 10_001 }, (_, i) => seat(String(i), `tenant-${i % 3}`))
   const causes: Record<string, (changes: Changes) => void> = {
     'a reading with a gap to the last one': (changes) => changes.applyReading(null),
     'more than the bound': (changes) => changes.applyAnnouncement(lots),

@@ -34,7 +34,7 @@ t.test('restrictions', async (t) => {
   const { restrictions, userRestriction } = restrictionReads(sqlite)
   const ofKind = 'tenant=? AND kind=?'
   t.same(searches(restrictions), ['b tenant=?', `c ${ofKind}`, `c ${ofKind}`, `t ${ofKind}`])
-  t.same(searches(userRestriction), ['b tenant=? AND sub_digest=?', `u ${ofKind} AND digest=?`])
+  t.same(searches(userRestriction), ['blocks tenant=? AND sub_digest=?', `u ${ofKind} AND digest=?`])
 })
 
 t.test('what a revocation ends', async (t) => {
