@@ -20,12 +20,14 @@ export interface User {
   readonly name: string | null
   /** The latest sign-in or refresh in ms since the epoch; null if it was before this was recorded, or never. */
   readonly lastSignIn: number | null
-  /** The current names of the Seats of that sign-in, in order of the names. */
+  /** The names of the Seats that the user has without grants, in order. `SeatsFrom` says what gives them. */
   readonly seats: readonly string[]
   /** The grants in force, in order of the names of their Seats. Left out: there are none. */
   readonly grants?: readonly HeldGrant[]
   /** The provider left out the groups at that sign-in. Left out: it did not. */
   readonly areGroupsLeftOut?: boolean
+  /** The key of mode `claim` that a sign-in has recorded. Left out: none has. */
+  readonly member?: string
 }
 
 /** Characters (OpenID Connect Core 1.0, section 2): at most 765 bytes, as an index of PostgreSQL can hold. */

@@ -273,7 +273,7 @@ async function explainedCaller(
   const without: string[] = []
   let count = 0
   const share = new TimeShare()
-  const byGroups = user === null || isIssuerUser(user) ? null : membershipClaims(tenant, user, null)
+  const byGroups = user === null || isIssuerUser(user) ? null : membershipClaims(tenant, user, record?.member)
   const member = byGroups?.member ?? null
   // An administrator sees the user anyway.
   const groups = member === null || scope.admin ? null : await deps.seats.groupsOf(tenant.id, member, trace)
@@ -323,12 +323,13 @@ interface ExplainedCaller {
 const NO_KEY = 'There is no such API key here.'
 const NO_SIGN_IN = 'No sign-in of this user is known here; tokens of other issuers leave no trace.'
 
-const NOT_SAID = 'Who the user is in SCIM is not known here: a claim of its tokens says so.'
+const NOT_SAID = 'Who the user is in SCIM is not known here: no sign-in has recorded the claim that says so.'
 
 /** @param byGroups null: the groups of the user give it nothing */
 function userMissing(isKnown: boolean, { scim = null }: TenantConfig, byGroups: SeatClaims | null): string {
   if (!isKnown) return NO_SIGN_IN
-  return byGroups !== null && scim?.user.mode === 'claim' ? NOT_SAID : ''
+  const isSaid = byGroups?.by !== 'membership' || byGroups.member !== null
+  return scim?.user.mode === 'claim' && !isSaid ? NOT_SAID : ''
 }
 
 /** The most names of Seats in a sentence. */

@@ -30,7 +30,7 @@ export const can = defineCommand({
   name: 'can',
   summary: 'Lists the routes that a holder of Seats, an API key or a user may call.',
   details:
-    'There is a line for each route, and with --json a row for each route and space. A user holds the Seats of the latest sign-in, and those of grants until these end. Routes that are public, or open to every valid credential, have no space.',
+    'There is a line for each route, and with --json a row for each route and space. A user holds the Seats of the latest sign-in (with seats_from: scim, of the groups now), and those of grants until these end. Routes that are public, or open to every valid credential, have no space.',
   options,
   alternatives: [['seat'], ['api-key-id'], ['user']],
   exits: {

@@ -26,7 +26,8 @@ const USER_COLUMNS = [
 
 export const listUsers = defineCommand({
   name: 'users list',
-  summary: 'Lists the users who signed in, with the Seats of their latest sign-in.',
+  summary:
+    'Lists the users who signed in, with the Seats of their latest sign-in; with seats_from: scim, those of SCIM too, with the Seats of their groups.',
   details: 'Users with tokens from other issuers are not known.',
   options: {
     q: { value: 'TEXT', description: 'only users with this text in their sub or email address' },

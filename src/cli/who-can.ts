@@ -1,6 +1,7 @@
 /** `seatgate who-can`: the Seats that grant a request or a permission, and who holds one of them. */
 
 import { isPermission } from '../../seats-admin/model/permission.ts'
+import type { SeatsFrom } from '../../seats-admin/model/seats-from.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import {
   queryView,
@@ -15,6 +16,7 @@ import {
   queryOfRequest,
 } from '../access/permission-holders.ts'
 import { tablesOf } from '../access/tables.ts'
+import { seatsFromOf } from '../config/seats-source.ts'
 import { Refusal } from '../model/errors.ts'
 import { printable } from '../telemetry/readable.ts'
 import {
@@ -40,7 +42,7 @@ export const whoCan = defineCommand({
   summary:
     'Lists who can call a route: the Seats that grant it, and the API keys and users that hold one of them.',
   details:
-    'Expired and revoked API keys are left out, and those of blocked owners. A user holds the Seats of the latest sign-in, and those of grants until these end; a blocked user is marked. Callers with tokens from other issuers are not known.',
+    'Expired and revoked API keys are left out, and those of blocked owners. A user holds the Seats of the latest sign-in (with seats_from: scim, of the groups now), and those of grants until these end; a blocked user is marked. Callers with tokens from other issuers are not known.',
   positionals: [
     { name: 'METHOD', description: 'the method of the request', optional: true, completes: METHODS },
     { name: 'PATH', description: 'its path', optional: true },
@@ -84,7 +86,11 @@ export const whoCan = defineCommand({
       const pages = pagesOf(lists, tenant.id, question)
       const output = values.json
         ? holdersAsJson(queryView(question, tenant.id), pages)
-        : holdersAsText(question, tenant.id, pages)
+        : holdersAsText(
+            question,
+            { tenant: tenant.id, users: usersBy(seatsFromOf(config)(tenant.id)) },
+            pages,
+          )
       for await (const text of output) await terminal.print(text)
       return question.permission === null ? NO_ROUTE : 0
     })
@@ -120,7 +126,7 @@ type Pages = AsyncIterable<readonly Holder[]>
 const LISTS = [
   ['seat', 'seats', 'Seats'],
   ['api-key', 'api_keys', 'API keys'],
-  ['user', 'users', 'Users, by their latest sign-in or a grant'],
+  ['user', 'users', 'Users'],
 ] as const
 
 /** One JSON object, with a line for each item. */
@@ -149,7 +155,18 @@ async function* holdersAsJson(head: ReturnType<typeof queryView>, pages: Pages):
   yield [...begin('user'), ']}'].join('\n')
 }
 
-async function* holdersAsText(question: HoldersQuery, tenant: string, pages: Pages): AsyncGenerator<string> {
+function usersBy(seatsFrom: SeatsFrom): string {
+  return seatsFrom === null
+    ? 'Users, by their latest sign-in or a grant'
+    : 'Users, by their SCIM groups now or a grant'
+}
+
+/** @param about the tenant, and the title of users */
+async function* holdersAsText(
+  question: HoldersQuery,
+  { tenant, users }: { readonly tenant: string; readonly users: string },
+  pages: Pages,
+): AsyncGenerator<string> {
   yield printable(heading(question))
   if (!isForTenant(question, tenant)) {
     yield `tenant ${tenant}: none of its callers can, as the route is for those of tenant ${question.route?.tenant}`
@@ -161,7 +178,8 @@ async function* holdersAsText(question: HoldersQuery, tenant: string, pages: Pag
   const counts = { seat: 0, 'api-key': 0, user: 0 }
   for await (const page of pages)
     for (const holder of page) {
-      if (counts[holder.kind]++ === 0) yield `\n${LISTS.find(([kind]) => kind === holder.kind)?.[2]}`
+      if (counts[holder.kind]++ === 0)
+        yield `\n${holder.kind === 'user' ? users : LISTS.find(([kind]) => kind === holder.kind)?.[2]}`
       yield printable(`  ${lineOf(holder, question.space === null)}`)
     }
   const summary = `${plural(counts.seat, 'Seat')}, ${plural(counts['api-key'], 'API key')}, ${plural(counts.user, 'user')}`

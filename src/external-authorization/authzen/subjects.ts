@@ -100,11 +100,10 @@ function keySubject(tenant: string, id: string, { memory, now }: SubjectDeps): S
 
 /**
  * A user with the Seats of the last sign-in, or of the user's groups, and those of grants. If a claim says who users
- * are in SCIM, no groups are known here.
+ * are in SCIM, the last sign-in has recorded it.
  */
 function userSubject(tenant: string, sub: string, { memory, store, tenants, now }: SubjectDeps): Subject {
   const source = isIssuerUser(sub) ? {} : (tenants.get(tenant) ?? {})
-  const byGroups = membershipClaims(source, sub, null)
   /** One reading serves all questions of a request. */
   let user: Promise<User | null> | null = null
   let readAt = 0
@@ -125,6 +124,7 @@ function userSubject(tenant: string, sub: string, { memory, store, tenants, now 
       return (await restriction) === null ? null : 'caller_blocked'
     },
     async seats(question, trace) {
+      const byGroups = membershipClaims(source, sub, (await read())?.member)
       if (byGroups !== null) return seatsOf(memory, tenant, sub, byGroups, question, trace)
       const names = (await read())?.seats ?? []
       // A Seat that has taken the name of another one since the reading grants nothing.
