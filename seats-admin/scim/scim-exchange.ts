@@ -19,6 +19,8 @@ import { ScimFault } from './scim-fault.ts'
 
 export interface ScimDeps extends Pick<AdminDeps, 'announce' | 'revoking' | 'now'> {
   readonly store: ScimStore & Pick<RevocationStore, 'answerRevocation'>
+  /** Called after a write that may have been made. */
+  readonly written: (tenant: ScimTenant) => void
 }
 
 export interface ScimTenant {

@@ -48,8 +48,12 @@ export async function serveScim(
   tenant: ScimTenant,
   request: ScimRequest,
 ): Promise<ScimResponse> {
-  const answer = await respond(deps, tenant, request)
-  return answer instanceof ScimFault ? faultResponse(answer) : answer
+  try {
+    const answer = await respond(deps, tenant, request)
+    return answer instanceof ScimFault ? faultResponse(answer) : answer
+  } finally {
+    if (request.method !== 'GET') deps.written(tenant)
+  }
 }
 
 function respond(

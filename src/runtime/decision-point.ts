@@ -35,6 +35,7 @@ import { directSource } from '../decision/seats/record-sources.ts'
 import { ReceivedChanges } from '../decision/seats/received-changes.ts'
 import { ShadowEngine } from '../decision/shadow.ts'
 import { ProcessActivity } from '../telemetry/process-activity.ts'
+import { AdministrationWatch } from './administration-watch.ts'
 import type { DecidingTables, MakeEndpoints } from './endpoint-deps.ts'
 import type { OtherIssuers } from './other-issuers.ts'
 import { type RevocationCounts, revocationDeps } from './revocation-deps.ts'
@@ -91,6 +92,7 @@ export class DecisionPoint {
   /** The input of the re-evaluation of open exchanges. */
   readonly changes = new Changes()
   readonly revocations: RevocationCounts = { closed: 0, partial: 0 }
+  readonly administration: AdministrationWatch
   /** The activity of this process. */
   readonly activity = new ProcessActivity()
   readonly #gathered: Activity
@@ -100,6 +102,7 @@ export class DecisionPoint {
   constructor(options: DecisionPointOptions) {
     const { store, coherence, cache, memory, gathered } = options
     this.store = store
+    this.administration = new AdministrationWatch(options.ports.log)
     this.#options = options
     this.#gathered = gathered?.(this.activity) ?? this.activity
     this.memory = new SeatMemory(
@@ -262,9 +265,10 @@ export class DecisionPoint {
     }: Pick<CompiledConfig, 'signIn' | 'identity'> & Pick<SignInOptions, 'revoking'>,
     compiled: () => DecidingTables,
   ): Route[] {
+    const store = withSeatsFrom(this.store, seatsFromOf(config))
     const endpoints = this.#options.endpoints({
       compiled,
-      store: withSeatsFrom(this.store, seatsFromOf(config)),
+      store,
       scimMode: (tenant) => config.tenants.get(tenant)?.scim?.user.mode ?? null,
       now: Date.now,
       announce: (committed) => this.#options.coherence.announce(committed),
@@ -281,10 +285,11 @@ export class DecisionPoint {
       keySet: identity === null ? null : serveKeySet(identity),
       console: openConsole(config.api),
       scim: openScim(config, {
-        store: this.store,
+        store,
         now: Date.now,
         announce: (committed) => this.#options.coherence.announce(committed),
         revoking,
+        written: (tenant) => this.administration.look(store, tenant),
       }),
     })
   }

@@ -83,7 +83,7 @@ export function addDataPlaneGauges(
   metrics: Metrics,
   { decisionPoint, rateLimiter, log, connectionMemory }: DataPlaneGauges,
 ): void {
-  const { lease, memory, lookups, revocations } = decisionPoint
+  const { administration, lease, memory, lookups, revocations } = decisionPoint
   metrics.addCaches(lookups)
   metrics.addDecisionsAgain(() => memory.received.repeated)
   metrics.addRateLimits(rateLimiter)
@@ -92,6 +92,12 @@ export function addDataPlaneGauges(
     'seatgate_revocations_total',
     'Answers to revocations, by state: closed, or partial, where an instance did not say that it cut what was open.',
     () => Object.entries(revocations).map(([state, value]) => ({ labels: { state }, value })),
+  )
+  metrics.read(
+    'counter',
+    'seatgate_administrators_lost_total',
+    'How often a write by SCIM left a tenant that nobody can administer.',
+    () => [{ labels: {}, value: administration.losses }],
   )
   metrics.gauge(
     'seatgate_lease_live',
