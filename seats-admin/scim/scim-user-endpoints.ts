@@ -1,6 +1,7 @@
 /** `/Users`. */
 
 import { inShares } from '../model/time-share.ts'
+import { scimTag } from '../model/entity-tag.ts'
 import { type ScimUser, type ScimUserInput } from '../model/scim.ts'
 import { editScimUser } from '../store/scim-edit.ts'
 import { USER_URN } from './scim-attributes.ts'
@@ -22,6 +23,10 @@ import { listQueryIn, projectionIn } from './scim-query.ts'
 import { patchUser } from './scim-user-patch.ts'
 import { readUser, userAttributes, userForm, userInput } from './scim-users.ts'
 import { clears } from './scim-values.ts'
+
+/** Two, and more if the user is made active in between. */
+const DELETION_STEPS = 6
+const busy = new ScimFault(503, null, 'Other requests change this user all the time.')
 
 export const userEndpoints: ResourceEndpoints = {
   async list({ deps: { store }, tenant, query }) {
@@ -73,11 +78,18 @@ export const userEndpoints: ResourceEndpoints = {
     })
   },
 
+  /** Deactivates the user, and deletes it once each instance has cut what was open. */
   async delete({ deps, tenant, query, writer }, id) {
     const projection = projectionIn(query, USER_URN)
     if (projection instanceof ScimFault) return projection
-    const written = await closeWrite(deps, deps.store.deleteScimUser(writer, tenant.mode, id))
-    return written instanceof ScimFault ? written : { status: 204 }
+    for (let step = 0, { ifMatch = null } = writer; step < DELETION_STEPS; step++) {
+      const write = deps.store.deleteScimUser({ ...writer, ifMatch }, tenant.mode, id)
+      const written = await closeWrite<ScimUser | null>(deps, write)
+      if (written instanceof ScimFault) return written
+      if (written.value === null) return { status: 204 }
+      if (ifMatch !== null) ifMatch = [scimTag(written.value)]
+    }
+    return busy
   },
 }
 

@@ -112,8 +112,18 @@ export interface ScimStore {
     input: ScimUserInput,
   ): Promise<ScimWritten<ScimUser> | ScimRefusal>
 
-  /** Revokes what the user has, deletes its grants, takes it out of all groups, and lifts the block of origin `scim`. */
-  deleteScimUser(writer: Writer, mode: ScimMode, id: string): Promise<ScimWritten<null> | ScimRefusal>
+  /**
+   * Deletes a user who is not active, and whose last revocation was answered as `closed`: takes it out of all groups,
+   * deletes its grants and lifts the block of origin `scim`. Any other user stays, and is deactivated as by
+   * {@link updateScimUser}: a deletion that an instance did not hear of can be repeated.
+   *
+   * @returns the value null if the user is deleted; otherwise the user, whose revocations must be closed first
+   */
+  deleteScimUser(
+    writer: Writer,
+    mode: ScimMode,
+    id: string,
+  ): Promise<ScimWritten<ScimUser | null> | ScimRefusal>
 
   /**
    * Records at a sign-in in mode `claim` that the user `sub` has this member key. If the SCIM user of the key is not

@@ -150,6 +150,8 @@ class ScimUserWrite {
   readonly #writer: Writer
   readonly #changes: Change[] = []
   readonly #revocations: Revocation[] = []
+  /** Why the user is not active. */
+  #reason = DEACTIVATED
 
   constructor(
     dialect: Dialect,
@@ -206,9 +208,13 @@ class ScimUserWrite {
     return this.#complete(before, after, after, isRepeated)
   }
 
-  async delete(wanted: string): Promise<ScimWritten<null> | ScimRefusal> {
+  async delete(wanted: string): Promise<ScimWritten<ScimUser | null> | ScimRefusal> {
     const user = await this.#find(wanted)
     if (isScimRefusal(user)) return user
+    if (user.active || !(await this.#isClosed(user))) {
+      this.#reason = GONE
+      return this.update(wanted, user.version, { ...user, active: false })
+    }
     this.#transaction.record(scimUserEvent('scim_user.delete', user, null))
     const { leave, removeMemberships, delete: remove } = this.#queries
     const values = {
@@ -293,10 +299,9 @@ class ScimUserWrite {
     const lifted: string[] = []
     // The user of a former key is no longer provisioned, as after a deletion.
     const gone = old === key ? null : old
-    if (gone !== null) {
-      ended.push({ key: gone, what: 'existing' })
-      lifted.push(gone)
-    }
+    if (gone !== null) lifted.push(gone)
+    // A deletion comes after a revocation that was closed.
+    if (gone !== null && after !== null) ended.push({ key: gone, what: 'existing' })
     if (key === null || after === null) return { ended, lifted, gone }
     const isNew = old !== key || before?.active !== after.active
     if (after.active && isNew) lifted.push(key)
@@ -313,7 +318,7 @@ class ScimUserWrite {
         const result = await revoking.revoke(
           {
             ...{ id: ulid(this.#transaction.idTime()), at, subject, what, until: null, apiKeys: false },
-            ...{ keptKey: null, answer: null, reason: what === 'all' ? DEACTIVATED : GONE },
+            ...{ keptKey: null, answer: null, reason: what === 'all' ? this.#reason : GONE },
             ...(what === 'all' ? { origin: ORIGIN } : {}),
           },
           concernOf({ subject, apiKeys: false }, null),

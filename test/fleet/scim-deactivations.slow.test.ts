@@ -142,6 +142,25 @@ t.test('an instance is frozen', async (t) => {
   const [latest, before] = await revoking.listed(first, `user:${user}`)
   t.same([latest?.state, before?.state], ['closed', 'partial'])
 
+  await t.test('a deletion, and its repetition', async (t) => {
+    const leaver = revoking.user()
+    const token = await revoking.token(leaver)
+    const exchanges = await open(third, token)
+    const id = await create(first.port, leaver, leaver)
+    const remove = () => provide(first.port, 'DELETE', `/Users/${id}`)
+    await third.freeze()
+    t.match(await remove(), { status: 503, headers: { 'retry-after': '1' } })
+    t.match((await find(first.port, leaver)).json, { Resources: [{ id, active: false }] }, 'it is not made')
+    t.ok(exchanges.some(({ isOpen }) => isOpen))
+    third.thaw()
+    t.equal((await served(remove)).status, 204)
+    await Promise.all(exchanges.map((each) => each.cut()))
+    t.same(new Set(await revoking.decisions(token)), new Set(['401 token_revoked']))
+    const [latest, before] = await revoking.listed(first, `user:${leaver}`)
+    t.same([latest?.state, before?.state], ['closed', 'partial'])
+    t.equal((await remove()).status, 404)
+  })
+
   await t.test('the store is away', async (t) => {
     const other = await create(first.port, 'other', 'other')
     await first.toStore?.cut()

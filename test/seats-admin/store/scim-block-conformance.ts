@@ -6,7 +6,9 @@ import { soundChain } from './audit-chain.ts'
 import { ADMIN, block, column, done, numbered, signedIn, suite, writer } from './conformance.ts'
 import { restriction } from './revocation-conformance.ts'
 import {
+  answered,
   changesOfUsers,
+  deletedUser,
   edited,
   groupsOf,
   inputOfUser,
@@ -27,15 +29,6 @@ async function originsOf(store: Store, user: string, tenant = 'acme'): Promise<s
 async function endedOf(store: Store, ids: readonly string[], tenant = 'acme') {
   const sessions = await Promise.all(ids.map((id) => store.sessions.sessionById(tenant, id)))
   return sessions.map((session) => session?.endedAt !== null)
-}
-
-/** Answers the revocations of a write, as its caller does. */
-async function answered(
-  store: Store,
-  { revocations }: { revocations: readonly { id: string }[] },
-  state: string,
-) {
-  for (const { id } of revocations) await store.answerRevocation('acme', id, JSON.stringify({ state }))
 }
 
 export const scimBlockConformance = suite((test) => {
@@ -117,14 +110,45 @@ export const scimBlockConformance = suite((test) => {
       const sub = user.externalId ?? ''
       const session = browserSession({ user: sub })
       await store.sessions.create(session)
-      const written = made(await store.deleteScimUser(scim(), 'externalId', user.id))
-      t.match(written.revocations, [{ subject: { user: sub }, what: 'existing' }])
-      t.notOk(written.revocations[0]?.origin)
+      const { off, gone } = await deletedUser(store, user.id)
+      t.match(off.revocations, [{ subject: { user: sub }, what: 'all', reason: 'deleted by SCIM' }])
+      t.same(gone.revocations, [])
       t.same(await endedOf(store, [session.id]), [true])
       t.same(await originsOf(store, sub), [])
       t.match(await restriction(store, sub), { block: null })
       t.equal(await groupsOf(store, sub), null)
     }
+  })
+
+  test('a deletion revokes until it is closed, and deletes then', async (t, store) => {
+    const user = await scimUser(store, 'ann')
+    await scimGroup(store, 'Viewer', [user.id])
+    const remove = async () => made(await store.deleteScimUser(scim(), 'externalId', user.id))
+    const [first, second] = [await remove(), await remove()]
+    t.match(first.value, { active: false, version: 2 })
+    t.match(second.value, { active: false, version: 2 }, 'the first has no answer')
+    await answered(store, first, 'closed')
+    await answered(store, second, 'partial')
+    const third = await remove()
+    t.match(third.revocations, [{ what: 'all' }], 'the newest is not closed')
+    t.same(await groupsOf(store, 'x-ann'), { active: false, groups: ['Viewer'] })
+    t.same(await originsOf(store, 'x-ann'), ['scim'])
+    await answered(store, third, 'closed')
+    await edited(store, user, { active: true })
+    const session = browserSession({ user: 'x-ann' })
+    await store.sessions.create(session)
+    const fourth = await remove()
+    t.match(fourth.revocations, [{ ended: { sessions: 1 } }], 'the user was active in between')
+    await answered(store, fourth, 'closed')
+    t.match(await remove(), { value: null, revocations: [] })
+    t.equal(refusedAs(await store.deleteScimUser(scim(), 'externalId', user.id)), 'not_found')
+    t.equal(await groupsOf(store, 'x-ann'), null)
+    t.same(await originsOf(store, 'x-ann'), [])
+    const actions = column(await soundChain(t, store), 'action')
+    t.same(
+      actions.filter((action) => action.startsWith('scim_user.')),
+      ['create', 'update', 'update', 'update', 'delete'].map((action) => `scim_user.${action}`),
+    )
   })
 
   test('active: false once more revokes again, unless it is closed', async (t, store) => {
@@ -279,7 +303,8 @@ export const scimBlockConformance = suite((test) => {
     const written = await edited(store, user, { displayName: 'x' })
     t.same(written.revocations, [])
     t.same(await originsOf(store, 'null'), [])
-    t.same(made(await store.deleteScimUser(scim(), 'externalId', user.id)).revocations, [])
+    const { off, gone } = await deletedUser(store, user.id)
+    t.same([off.revocations, gone.revocations], [[], []])
   })
 
   test('of a large write, nothing is made if it fails at the end', async (t, store) => {

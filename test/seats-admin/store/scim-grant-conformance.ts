@@ -4,7 +4,7 @@ import type { ScimMode } from '../../../seats-admin/model/scim.ts'
 import type { Store } from '../../../seats-admin/index.ts'
 import { soundChain } from './audit-chain.ts'
 import { ADMIN, column, done, seat, signedIn, suite, writer } from './conformance.ts'
-import { changesOfUsers, edited, made, scim, scimUser } from './scim-records.ts'
+import { changesOfUsers, deletedUser, edited, scim, scimUser } from './scim-records.ts'
 
 const HOUR = 3_600_000
 
@@ -30,13 +30,14 @@ export const scimGrantConformance = suite((test) => {
     const theirs = await grant(store, 'ann')
     t.same(await grantsOf(store, 'x-ann'), mine)
 
-    const written = made(await store.deleteScimUser(scim({ requestId: 'r1' }), 'externalId', user.id))
+    const { off, gone } = await deletedUser(store, user.id, 'externalId', scim({ requestId: 'r1' }))
 
+    t.notOk(off.changes.some(({ kind }) => kind === 'grant'))
     t.same(
-      written.changes.filter(({ kind }) => kind === 'grant'),
+      gone.changes.filter(({ kind }) => kind === 'grant'),
       [{ tenant: 'acme', kind: 'grant', key: '"x-ann"' }],
     )
-    t.same(written.changes.at(-1), changesOfUsers(user)[0])
+    t.same(gone.changes.at(-1), changesOfUsers(user)[0])
     t.same(await grantsOf(store, 'x-ann'), [])
     t.same(await grantsOf(store, 'ann'), [theirs])
     t.equal(await store.readUser('acme', 'x-ann', ADMIN), null, 'administration does not list the user')
@@ -86,7 +87,7 @@ export const scimGrantConformance = suite((test) => {
       await store.recordSignIn('acme', signedIn(sub), [])
     }
     for (const sub of ['sub-1', 'sub-2', 'sub-3', 'x-ann']) await grant(store, sub)
-    made(await store.deleteScimUser(scim(), mode, user.id))
+    await deletedUser(store, user.id, mode)
     t.same(await grantsOf(store, 'sub-1'), [])
     t.same(await grantsOf(store, 'sub-2'), [])
     t.equal((await grantsOf(store, 'sub-3')).length, 1)

@@ -9,6 +9,7 @@ import { leastStall } from '../../support/stalls.ts'
 import { soundChain } from './audit-chain.ts'
 import { column } from './conformance.ts'
 import {
+  deletedUser,
   everyUser,
   groupsOf,
   idAt,
@@ -135,7 +136,7 @@ export function scimLimits(t: Test, open: Open): void {
       count: 500,
     })
     t.equal(data.length, 500)
-    made(await store.deleteScimUser(scim(), 'externalId', idAt(0)))
+    await deletedUser(store, idAt(0))
     t.match(await store.readScimGroup('acme', data[0]?.id ?? ''), {
       memberCount: 0,
       activeCount: 0,

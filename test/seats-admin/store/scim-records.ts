@@ -66,6 +66,26 @@ export async function edited(
   return made(await store.updateScimUser(as, mode, user.id, now.version, { ...inputOfUser(now), ...more }))
 }
 
+/** Answers the revocations of a write, as its caller does. */
+export async function answered(
+  store: Store,
+  { revocations }: { readonly revocations: readonly { readonly id: string }[] },
+  state: string,
+  tenant = 'acme',
+): Promise<void> {
+  for (const { id } of revocations) await store.answerRevocation(tenant, id, JSON.stringify({ state }))
+}
+
+/** Deletes a user as the provider does. @returns the first write, which may be the last one, and the last one */
+export async function deletedUser(store: Store, id: string, mode: ScimMode = 'externalId', as = scim()) {
+  const off = made(await store.deleteScimUser(as, mode, id))
+  if (off.value === null) return { off, gone: off }
+  await answered(store, off, 'closed', as.tenant)
+  const gone = made(await store.deleteScimUser({ ...as, ifMatch: '*' }, mode, id))
+  if (gone.value !== null) throw new Error('the user is still there')
+  return { off, gone }
+}
+
 export function inputOfUser({
   userName,
   externalId,

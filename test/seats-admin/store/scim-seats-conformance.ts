@@ -21,7 +21,7 @@ import {
   writer,
 } from './conformance.ts'
 import { grantOf, seenBy, some } from './grant-conformance.ts'
-import { edited, made, scim, scimGroup, scimUser } from './scim-records.ts'
+import { deletedUser, edited, made, scim, scimGroup, scimUser } from './scim-records.ts'
 import { allUsers } from './user-conformance.ts'
 
 const MODES: readonly ScimMode[] = ['externalId', 'userName', 'claim']
@@ -88,7 +88,7 @@ export const scimSeatsConformance = suite((test) => {
       t.same([await heldBy(ben), ...(await counts())], ['', 0, 0], 'deactivated')
       await edited(store, two, { active: true }, of)
       t.same([await heldBy(ben), ...(await counts())], [editor.name, 0, 1], 'activated')
-      made(await store.deleteScimUser(as, mode, two.id))
+      await deletedUser(store, two.id, mode, as)
       t.same([await heldBy(ben), ...(await counts())], ['', 0, 0], 'deleted')
       t.same(await memberCounts(withSeatsFrom(plain, () => null)), await memberCounts(plain))
       for (const { id } of [viewer, editor]) done(await store.deleteSeat(writer(), id))
@@ -157,7 +157,7 @@ export const scimSeatsConformance = suite((test) => {
       await key(store, ['admin'])
       t.equal(await asked(), true, 'an API key')
       made(await store.deleteScimGroup(scim(), group.id))
-      made(await store.deleteScimUser(scim(), mode, user.id))
+      await deletedUser(store, user.id, mode)
       for (const { id } of (await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data)
         done(await store.revokeApiKey(writer(), id))
     }

@@ -8,6 +8,7 @@ import { soundChain } from './audit-chain.ts'
 import { ADMIN, BEGINNING, column, MISSING, numbered, seat, signedIn, suite } from './conformance.ts'
 import {
   changesOfUsers,
+  deletedUser,
   edited,
   groupsOf,
   inputOfUser,
@@ -132,6 +133,8 @@ export const scimUserConformance = suite((test) => {
       refusedAs(await store.deleteScimUser(scim({ ifMatch }), 'externalId', user.id))
     t.equal(await remove(tags.slice(0, 2)), 'precondition_failed')
     t.equal(await remove(tags.slice(2)), 'not refused')
+    t.equal(await remove(tags.slice(2)), 'precondition_failed', 'the user is inactive now')
+    await deletedUser(store, user.id)
     t.equal(await remove(tags.slice(2)), 'not_found')
     for (const id of [MISSING, '\0', user.id])
       t.equal(refusedAs(await store.updateScimUser(scim(), 'externalId', id, 1, userInput('x'))), 'not_found')
@@ -209,9 +212,9 @@ export const scimUserConformance = suite((test) => {
 
   test('a deleted user is gone, and its names are free', async (t, store) => {
     const user = await scimUser(store, 'ann')
-    const written = made(await store.deleteScimUser(scim(), 'externalId', user.id))
-    t.equal(written.value, null)
-    t.same(written.changes.at(-1), changesOfUsers(user)[0])
+    const { off, gone } = await deletedUser(store, user.id)
+    t.match(off.value, { active: false })
+    t.same(gone.changes.at(-1), changesOfUsers(user)[0])
     t.equal(await store.readScimUser('acme', user.id), null)
     t.equal(await groupsOf(store, 'x-ann'), null)
     const again = await scimUser(store, 'ANN', { externalId: 'x-ann' })
@@ -234,11 +237,11 @@ export const scimUserConformance = suite((test) => {
     await store.recordSignIn('acme', { ...signedIn('x-two', 5), email: 'sign@in.example' }, [])
     await edited(store, user, { email: 'late@acme.example' })
     t.match(await known('x-two'), { email: 'sign@in.example', lastSignIn: 5 }, 'a sign-in knows better')
-    made(await store.deleteScimUser(scim(), 'externalId', user.id))
+    await deletedUser(store, user.id)
     t.match(await known('x-two'), { lastSignIn: 5 }, 'who signed in stays')
     const byName = await scimUser(store, 'ben', {}, { mode: 'userName' })
     t.ok(await known('ben'))
-    made(await store.deleteScimUser(scim(), 'userName', byName.id))
+    await deletedUser(store, byName.id, 'userName')
     t.equal(await known('ben'), null)
     await scimUser(store, 'cid', {}, { mode: 'claim' })
     t.same(
@@ -251,16 +254,21 @@ export const scimUserConformance = suite((test) => {
     const { id } = await seat(store, 'A')
     await store.recordSignIn('acme', signedIn('x-ann'), [id])
     const user = await scimUser(store, 'ann')
-    made(await store.deleteScimUser(scim(), 'externalId', user.id))
+    await deletedUser(store, user.id)
     t.match(await store.readUser('acme', 'x-ann', ADMIN), { seats: ['A'] })
   })
 
   test('the audit has each change, by the provider, without telephone numbers', async (t, store) => {
     const user = await scimUser(store, 'ann', { resource: { phoneNumbers: [{ value: '555' }] } })
     await edited(store, user, { displayName: 'Ann', resource: { phoneNumbers: [{ value: '556' }] } })
-    made(await store.deleteScimUser(scim({ requestId: 'r1' }), 'externalId', user.id))
+    await deletedUser(store, user.id, 'externalId', scim({ requestId: 'r1' }))
     const entries = (await soundChain(t, store)).filter(({ target }) => target.kind === 'scim-user')
-    t.same(column(entries, 'action'), ['scim_user.create', 'scim_user.update', 'scim_user.delete'])
+    t.same(column(entries, 'action'), [
+      'scim_user.create',
+      'scim_user.update',
+      'scim_user.update',
+      'scim_user.delete',
+    ])
     t.same(entries[0]?.actor, { kind: 'provider', id: 'scim' })
     t.same(entries[0]?.target, { kind: 'scim-user', id: user.id, name: 'ann' })
     const form = {
@@ -273,8 +281,10 @@ export const scimUserConformance = suite((test) => {
     t.same(entries[0]?.after, { ...form, version: 1 })
     t.same(entries[1]?.before, { ...form, version: 1 })
     t.same(entries[1]?.after, { ...form, display_name: 'Ann', version: 2 })
-    t.same(entries[2]?.after, null)
-    t.equal(entries[2]?.request_id, 'r1')
+    t.same(entries[2]?.after, { ...form, active: false, display_name: 'Ann', version: 3 })
+    t.same(entries[3]?.before, entries[2]?.after)
+    t.same(entries[3]?.after, null)
+    t.same(column(entries, 'request_id').slice(2), ['r1', 'r1'])
     const shown = entries.map(({ before, after }) => [before, after])
     t.notMatch(JSON.stringify(shown), /55[56]/)
   })
