@@ -13,6 +13,7 @@ import {
   block,
   bytewise,
   done,
+  everything,
   inSpace,
   key,
   seat,
@@ -160,6 +161,44 @@ export const scimSeatsConformance = suite((test) => {
       await deletedUser(store, user.id, mode)
       for (const { id } of (await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data)
         done(await store.revokeApiKey(writer(), id))
+    }
+  })
+
+  test('sign-ins compared with groups', async (t, store) => {
+    for (const mode of MODES) {
+      const [viewer, editor] = [await seat(store, `Viewer ${mode}`), await seat(store, `Editor ${mode}`)]
+      const of = { mode, as: scim() }
+      const name = (text: string) => `${text}.${mode}`
+      const ids = new Map<string, string>()
+      for (const each of ['ann', 'ben', 'cid', 'fay'])
+        ids.set(each, (await scimUser(store, name(each), { active: each !== 'cid' }, of)).id)
+      await scimGroup(store, editor.name, [...ids.values()])
+      for (const each of ['ann', 'cid', 'dan']) await signIn(store, mode, name(each), [viewer.id])
+      const compared = await everything((page) => store.comparedUsers('acme', mode, page), { limit: 2 })
+      const ours = compared.filter(({ sub }) => sub.endsWith(`.${mode}`))
+      t.same(
+        ours.map(({ sub, bySignIn, byGroups, scim: state }) => [
+          sub,
+          bySignIn.join(),
+          byGroups.join(),
+          state,
+        ]),
+        [
+          [subOf(mode, name('ann')), viewer.name, editor.name, 'active'],
+          [subOf(mode, name('cid')), viewer.name, '', 'inactive'],
+          [subOf(mode, name('dan')), viewer.name, '', 'unknown'],
+        ],
+        mode,
+      )
+      const unseen = await everything((page) => store.unseenUsers('acme', mode, page), { limit: 2 })
+      t.same(
+        unseen.filter(({ userName }) => userName.endsWith(`.${mode}`)),
+        ['ben', 'fay'].map((each) => ({
+          ...{ id: ids.get(each), userName: name(each), active: true, byGroups: [editor.name] },
+        })),
+      )
+      t.same((await store.comparedUsers('globex', mode, { limit: 9, after: null })).data, [])
+      for (const { id } of [viewer, editor]) done(await store.deleteSeat(writer(), id))
     }
   })
 
