@@ -36,6 +36,8 @@ t.test('the endpoints and their required permissions', async (t) => {
       ['POST /v1/revocations', 'revocations:create'],
       ['GET /v1/revocations', 'revocations:list'],
       ['GET /v1/revocations/{id}', 'revocations:list'],
+      ['GET /v1/scim/comparison', 'users:list'],
+      ['GET /v1/scim/unseen-users', 'users:list'],
       ['GET /v1/audit', 'audit:list'],
     ],
   )
