@@ -43,6 +43,12 @@ export const blockEvent = eventsOf<Block>('block', ({ user }) => user, blockForm
 
 export const scimUserEvent = eventsOf<ScimUser>('scim-user', ({ userName }) => userName, scimUserForm)
 
+/** @param groups the ids of the groups that the user leaves, which have no entry of that */
+export function scimUserDeletion(user: ScimUser, groups: readonly string[]): AuditEvent {
+  const event = scimUserEvent('scim_user.delete', user, null)
+  return groups.length === 0 ? event : { ...event, before: { ...event.before, groups } }
+}
+
 /** Members that an entry of a group names, of those who were added or removed. */
 const MAX_NAMED_MEMBERS = 100
 
@@ -191,7 +197,7 @@ export function apiKeyForm(key: ApiKey) {
 }
 
 /** Without the attributes that concern no decision, such as telephone numbers. */
-function scimUserForm(user: ScimUser): JsonObject {
+export function scimUserForm(user: ScimUser): JsonObject {
   return {
     id: user.id,
     user_name: user.userName,
@@ -203,7 +209,7 @@ function scimUserForm(user: ScimUser): JsonObject {
   }
 }
 
-function scimGroupForm(group: ScimGroup): JsonObject {
+export function scimGroupForm(group: ScimGroup): JsonObject {
   return {
     id: group.id,
     display_name: group.displayName,

@@ -1,5 +1,5 @@
 /**
- * What the entries of a tenant's audit say of each Seat, API key, block, grant and revocation: whether each entry begins where
+ * What the entries of a tenant's audit say of each Seat, API key, block, grant, revocation, and SCIM user and group: whether each entry begins where
  * the one before it on the same target ended, and whether the rows of the store are what the last one says. A
  * chain whose hashes are right does not show that: a row may have been changed by SQL. Sessions are left out,
  * as refreshes change them without an entry.
@@ -11,16 +11,26 @@ import type { AuditStart } from '../model/audit.ts'
 import type { Block } from '../model/block.ts'
 import type { ListedGrant } from '../model/grant.ts'
 import { canonicalJson, type Json, type JsonObject } from '../model/canonical-json.ts'
+import type { ScimGroup, ScimUser } from '../model/scim.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { subjectText } from '../model/revocation.ts'
-import { apiKeyForm, blockForm, grantForm, revocationForm, seatForm } from './audit-forms.ts'
+import {
+  apiKeyForm,
+  blockForm,
+  grantForm,
+  revocationForm,
+  scimGroupForm,
+  scimUserForm,
+  seatForm,
+} from './audit-forms.ts'
 import { stateOf } from './audit-chain.ts'
 import { Findings } from './audit-verifier.ts'
 import type { StoredRevocation } from './revocation-store.ts'
 import { integer, type Row, text, textOrNull } from './rows.ts'
 import { replaceUnstorable } from './storable-text.ts'
 
-type Kind = 'seat' | 'api-key' | 'block' | 'grant' | 'revocation'
+type Kind = 'seat' | 'api-key' | 'block' | 'grant' | 'revocation' | ScimKind
+type ScimKind = 'scim-user' | 'scim-group'
 
 interface State {
   /** The number of the last entry. */
@@ -36,6 +46,8 @@ interface State {
   readonly seats: readonly string[] | null
   /** The owner of an API key, which never changes; undefined: it has none. */
   readonly owner: Json | undefined
+  /** The number of members of a SCIM group; null for other kinds. */
+  readonly members: number | null
 }
 
 /** A row of the store, as far as it is compared. */
@@ -48,6 +60,8 @@ interface Compared {
   readonly digest: string | null
   /** The Seats of an API key, as {@link namesOf} writes them; null for other kinds. */
   readonly seats: string | null
+  /** The number of members of a SCIM group; null for other kinds. */
+  readonly members: number | null
 }
 
 const NAMES: Readonly<Record<Kind, string>> = {
@@ -56,6 +70,8 @@ const NAMES: Readonly<Record<Kind, string>> = {
   block: 'block of',
   grant: 'grant of',
   revocation: 'revocation of',
+  'scim-user': 'SCIM user',
+  'scim-group': 'SCIM group',
 }
 
 export class AuditStates extends Findings {
@@ -63,6 +79,8 @@ export class AuditStates extends Findings {
   /** Ids of Seats by the name that they have. */
   readonly #ids = new Map<string, string>()
   readonly #rows: Compared[] = []
+  /** The groups whose number of members is not that of their memberships. */
+  readonly #counted: { readonly id: string; readonly message: string }[] = []
   /** The number of the newest entry that was read. */
   #newest = 0
   /** The last entry before the rows were read. Later entries may be of changes that the rows lack. */
@@ -118,9 +136,39 @@ export class AuditStates extends Findings {
       this.add(0, 'row', `${nameOf('revocation', id, name)} is there, and the cutoff that it left is not`)
   }
 
+  scimUser(user: ScimUser): void {
+    this.#rows.push(rowOf('scim-user', user, user.userName, scimUserForm(user)))
+  }
+
+  /** @param members the number of users who are members by the rows of memberships */
+  scimGroup(group: ScimGroup, members: number): void {
+    const { id, displayName, memberCount } = group
+    this.#rows.push({ ...rowOf('scim-group', group, displayName, scimGroupForm(group)), members })
+    if (members !== memberCount)
+      this.#counted.push({
+        id,
+        message: `${nameOf('scim-group', id, displayName)} counts ${memberCount} members, and has ${members}`,
+      })
+  }
+
+  /**
+   * The ids that entries have left and whose rows were not given: pages that are counted from the first item skip one
+   * if an earlier item is deleted.
+   */
+  missing(kind: ScimKind): string[] {
+    const there = new Set(this.#rows.map((row) => keyOf(row.kind, row.id)))
+    return [...this.#states]
+      .filter(([key, { digest: left }]) => left !== null && key.startsWith(`${kind} `) && !there.has(key))
+      .map(([key]) => key.slice(kind.length + 1))
+  }
+
   /** Compares the rows that were given. @param now ms since the epoch */
   end(now: number): void {
     for (const row of this.#rows) this.#compare(row)
+    for (const { id, message } of this.#counted) {
+      const { seq = 0 } = this.#states.get(keyOf('scim-group', id)) ?? {}
+      if (seq <= this.#settled) this.add(seq, 'row', message)
+    }
     const there = new Set(this.#rows.map(({ kind, id }) => keyOf(kind, id)))
     for (const [key, { seq, name, digest: left, until, seat }] of this.#states) {
       if (left === null || there.has(key) || seq > this.#settled || until <= now) continue
@@ -140,13 +188,15 @@ export class AuditStates extends Findings {
     const name = String(shown ?? id)
     // A block ends without an entry.
     const hasEnded = before === null && last !== undefined && last.until <= integer(row, 'at')
-    if (last !== undefined && last.digest !== digest(kind, before) && !hasEnded)
+    const isOther = last?.digest !== digest(kind, before) || last?.members !== membersIn(kind, before)
+    if (last !== undefined && isOther && !hasEnded)
       this.add(
         seq,
         'before',
         `entry ${seq} does not begin where entry ${last.seq} left ${nameOf(kind, id, name)}`,
       )
     this.#set(kind, id, { seq, name }, after)
+    if (kind === 'scim-user' && after === null) this.#leave(before?.['groups'], seq)
     const made = kind === 'seat' ? after?.['api_key'] : undefined
     if (made !== undefined && isObject(made))
       this.#set('api-key', String(made['id']), { seq, name: String(made['name']) }, made)
@@ -170,7 +220,18 @@ export class AuditStates extends Findings {
       // A later entry of a key, its revocation, gives it no Seats.
       owner: kind === 'api-key' ? (after?.['owner'] ?? last?.owner) : undefined,
       seats: kind === 'api-key' ? (last?.seats ?? this.#idsOf(last === undefined ? after : null)) : null,
+      members: membersIn(kind, after),
     })
+  }
+
+  /** A deleted user leaves groups, which have no entry of that. */
+  #leave(groups: Json | undefined, seq: number): void {
+    for (const id of Array.isArray(groups) ? groups : []) {
+      const state = this.#states.get(keyOf('scim-group', String(id)))
+      const members = state?.members ?? null
+      if (state !== undefined && members !== null)
+        this.#states.set(keyOf('scim-group', String(id)), { ...state, seq, members: members - 1 })
+    }
   }
 
   #idsOf(key: JsonObject | null): string[] | null {
@@ -180,7 +241,7 @@ export class AuditStates extends Findings {
     return ids.length === names.length ? ids : null
   }
 
-  #compare({ kind, id, name, createdAt, digest: is, seats }: Compared): void {
+  #compare({ kind, id, name, createdAt, digest: is, seats, members }: Compared): void {
     const state = this.#states.get(keyOf(kind, id))
     const named = nameOf(kind, id, name)
     if (state === undefined) {
@@ -193,6 +254,8 @@ export class AuditStates extends Findings {
     if (seq > this.#settled) return
     if (left === null) return this.add(seq, 'row', `${named} is there, and entry ${seq} deleted it`)
     if (left !== is) return this.add(seq, 'row', `${named} is not what entry ${seq} left`)
+    if (members !== null && members !== state.members)
+      return this.add(seq, 'row', `${named} has ${members} members, and entry ${seq} left ${state.members}`)
     const expected = this.#seatsOf(state)
     if (seats !== null && expected !== null && expected !== seats)
       this.add(seq, 'row', `${named} has other Seats than its entries gave it`)
@@ -213,7 +276,19 @@ function owned(state: JsonObject | null, last: State | undefined): JsonObject | 
 }
 
 function nameIn(kind: Kind, state: JsonObject | null): Json | undefined {
-  return state?.[kind === 'block' || kind === 'grant' ? 'user' : 'name']
+  return state?.[NAMED_BY[kind] ?? 'name']
+}
+
+const NAMED_BY: Partial<Readonly<Record<Kind, string>>> = {
+  block: 'user',
+  grant: 'user',
+  'scim-user': 'user_name',
+  'scim-group': 'display_name',
+}
+
+/** The number of members that a state of a group has; null: it is no state of a group. */
+function membersIn(kind: Kind, state: JsonObject | null): number | null {
+  return kind === 'scim-group' && state !== null ? Number(state['members']) : null
 }
 
 function rowOf(
@@ -222,7 +297,7 @@ function rowOf(
   name: string,
   form: JsonObject,
 ): Compared {
-  return { kind, id, name, createdAt, digest: digest(kind, form), seats: null }
+  return { kind, id, name, createdAt, digest: digest(kind, form), seats: null, members: null }
 }
 
 /** One text for the same names in any order. */
@@ -246,20 +321,24 @@ function nameOf(kind: Kind, id: string, name: string): string {
   return `${NAMES[kind]} ${JSON.stringify(name)} (${id})`
 }
 
-const FOLLOWING: Partial<Readonly<Record<Kind, string>>> = {
-  seat: 'api_key',
-  'api-key': 'seats',
-  grant: 'seat',
+const FOLLOWING: Partial<Readonly<Record<Kind, readonly string[]>>> = {
+  seat: ['api_key'],
+  'api-key': ['seats'],
+  grant: ['seat'],
+  'scim-user': ['groups'],
+  'scim-group': ['members', 'added', 'removed', 'version'],
 }
 
 /**
  * Without what changes with no entry of the target: the key that a bootstrap made with a Seat, and the names
- * of the Seats of a key or a grant, which follow the Seats. An entry of an older version lacks the origin of a block, `admin`.
+ * of the Seats of a key or a grant, which follow the Seats, and the members of a group, which deleted users leave. An entry of an older version lacks the origin of a block, `admin`.
  */
 function digest(kind: Kind, state: JsonObject | null): string | null {
   if (state === null) return null
-  const left = FOLLOWING[kind] ?? ''
+  const left = FOLLOWING[kind] ?? []
   const isDefault = (name: string) => kind === 'block' && name === 'origin' && state[name] === 'admin'
-  const kept = Object.fromEntries(Object.entries(state).filter(([name]) => name !== left && !isDefault(name)))
+  const kept = Object.fromEntries(
+    Object.entries(state).filter(([name]) => !left.includes(name) && !isDefault(name)),
+  )
   return hash('sha256', canonicalJson(kept), 'base64')
 }

@@ -16,7 +16,7 @@ import {
 } from '../model/scim.ts'
 import { ulid } from '../model/ulid.ts'
 import { isStorableSub } from '../model/user.ts'
-import { blockEvent, scimUserEvent } from './audit-forms.ts'
+import { blockEvent, scimUserDeletion, scimUserEvent } from './audit-forms.ts'
 import { blockChange, blockQueries, storedBlock, subDigest } from './block-queries.ts'
 import { blocking, REMOVE_BLOCK } from './block-writer.ts'
 import type { Database } from './database.ts'
@@ -69,6 +69,7 @@ export function scimUserQueries({ memberColumn }: Dialect) {
         modified_at = :modified_at, resource = :resource
       WHERE tenant = :tenant AND id = :id`,
     countActive: `UPDATE scim_groups SET active_count = active_count + :delta WHERE tenant = :tenant AND id IN (${ofUser})`,
+    groups: `${ofUser} ORDER BY m.group_id`,
     leave: `UPDATE scim_groups SET member_count = member_count - 1, active_count = active_count - :active,
         version = version + 1, modified_at = :modified_at
       WHERE tenant = :tenant AND id IN (${ofUser})`,
@@ -215,8 +216,14 @@ class ScimUserWrite {
       this.#reason = GONE
       return this.update(wanted, user.version, { ...user, active: false })
     }
-    this.#transaction.record(scimUserEvent('scim_user.delete', user, null))
-    const { leave, removeMemberships, delete: remove } = this.#queries
+    const { groups, leave, removeMemberships, delete: remove } = this.#queries
+    const left = await this.#transaction.all(groups, { tenant: user.tenant, id: user.id })
+    this.#transaction.record(
+      scimUserDeletion(
+        user,
+        left.map((row) => text(row, 'group_id')),
+      ),
+    )
     const values = {
       tenant: user.tenant,
       id: user.id,

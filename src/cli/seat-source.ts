@@ -16,7 +16,8 @@ import type { ApiKey } from '../../seats-admin/model/api-key.ts'
 import type { Block } from '../../seats-admin/model/block.ts'
 import type { ListedGrant } from '../../seats-admin/model/grant.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
-import type { ScimGroup } from '../../seats-admin/model/scim.ts'
+import type { ScimGroup, ScimUser } from '../../seats-admin/model/scim.ts'
+import type { ScimList, ScimPage } from '../../seats-admin/store/scim-store.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { GrantingSeat } from '../access/access-change.ts'
 import type { Holders } from '../access/permission-holders.ts'
@@ -129,13 +130,29 @@ export function grantsOf(
 }
 
 /** All groups of SCIM, in order of creation. */
-export async function* groupsOf(store: Store, tenant: string): AsyncGenerator<ScimGroup> {
+export function groupsOf(store: Store, tenant: string): AsyncGenerator<ScimGroup> {
+  return everyOfScim((page) => store.listScimGroups(tenant, page))
+}
+
+/** All users of SCIM, in order of creation. */
+export function scimUsersOf(store: Store, tenant: string): AsyncGenerator<ScimUser> {
+  return everyOfScim((page) => store.listScimUsers(tenant, page))
+}
+
+/** The number of users who are members. */
+export async function memberCountOf(store: Store, { tenant, id }: ScimGroup): Promise<number> {
+  let count = 0
+  for (let after: string | null = null; ;) {
+    const { data, hasMore } = await store.listScimMembers(tenant, id, { limit: PAGE, after })
+    count += data.length
+    if (!hasMore) return count
+    after = data.at(-1)?.id ?? null
+  }
+}
+
+async function* everyOfScim<V>(list: (page: ScimPage<object>) => Promise<ScimList<V>>): AsyncGenerator<V> {
   for (let startIndex = 1; ;) {
-    const { data, total } = await store.listScimGroups(tenant, {
-      filter: {},
-      startIndex,
-      count: MAX_SCIM_PAGE,
-    })
+    const { data, total }: ScimList<V> = await list({ filter: {}, startIndex, count: MAX_SCIM_PAGE })
     yield* data
     startIndex += data.length
     if (data.length === 0 || startIndex > total) return

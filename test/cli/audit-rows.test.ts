@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { openStore, type Store } from '../../seats-admin/index.ts'
-import { audited as written, auditedGrants } from '../seats-admin/store/audit-states-conformance.ts'
+import {
+  audited as written,
+  auditedGrants,
+  auditedScim,
+} from '../seats-admin/store/audit-states-conformance.ts'
 import { writer } from '../seats-admin/store/conformance.ts'
 import { CONFIG, folderWith, ROUTES } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
@@ -119,4 +123,29 @@ t.test('a change by SQL, and a later one by Seatgate that hides it', async (t) =
   ]
   t.same(await verify(), { code: 3, found })
   t.same(await verify('--no-rows'), { code: 3, found }, 'entries are compared all the same')
+})
+
+t.test('users and groups of SCIM changed by SQL', async (t) => {
+  const { sql, verify, ann, ben, eve, group } = await audited(t, auditedScim)
+  t.same(await verify(), { code: 0, found: [] })
+  sql(`UPDATE scim_users SET active = 1 WHERE id = '${ben}'`)
+  t.match(await verify(), { code: 3, found: [/^row: SCIM user "ben" \(\w+\) is not what entry \d+ left$/] })
+  t.same(await verify('--no-rows'), { code: 0, found: [] })
+  sql(`UPDATE scim_users SET active = 0 WHERE id = '${ben}'`)
+  sql(`UPDATE scim_users SET external_id = 'x-admin' WHERE id = '${ann}'`)
+  t.match((await verify()).found, [/SCIM user "ann" \(\w+\) is not what/])
+  sql(`UPDATE scim_users SET external_id = 'x-ann' WHERE id = '${ann}'`)
+  sql(`UPDATE scim_groups SET display_name = 'Admin' WHERE id = '${group}'`)
+  t.match((await verify()).found, [/SCIM group "Admin" \(\w+\) is not what entry \d+ left/])
+  sql(`UPDATE scim_groups SET display_name = 'Front desk' WHERE id = '${group}'`)
+  sql(`INSERT INTO scim_members (tenant, group_id, user_id) VALUES ('acme', '${group}', '${eve}')`)
+  t.match((await verify()).found, [
+    /SCIM group "Front desk" \(\w+\) has 3 members, and entry \d+ left 2/,
+    /SCIM group "Front desk" \(\w+\) counts 2 members, and has 3/,
+  ])
+  sql(`UPDATE scim_groups SET member_count = 3 WHERE id = '${group}'`)
+  t.match((await verify()).found, [/has 3 members, and entry \d+ left 2/])
+  sql(`DELETE FROM scim_members WHERE user_id = '${eve}'; UPDATE scim_groups SET member_count = 2`)
+  sql(`DELETE FROM scim_users WHERE id = '${eve}'`)
+  t.match((await verify()).found, [/SCIM user "eve" \(\w+\) is gone, and entry \d+ left it/])
 })

@@ -1,12 +1,22 @@
 /** `seatgate audit verify`, which reads the store. */
 
 import { type AuditHead, AuditStates, AuditVerifier, type Store } from '../../../seats-admin/index.ts'
+import type { ScimGroup } from '../../../seats-admin/model/scim.ts'
 import { loadConfig } from '../../config/load.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { CONFIG, JSON_OUTPUT, TENANTS, UsageError } from '../arguments.ts'
 import { defineCommand, tenantIdsOf } from '../command.ts'
 import { withStore } from '../existing-store.ts'
-import { blocksOf, grantsOf, keysOf, revocationsOf, seatsOf } from '../seat-source.ts'
+import {
+  blocksOf,
+  grantsOf,
+  groupsOf,
+  keysOf,
+  memberCountOf,
+  revocationsOf,
+  scimUsersOf,
+  seatsOf,
+} from '../seat-source.ts'
 
 const TAMPERED = 3
 /** The number of entries that are read at once. */
@@ -16,7 +26,7 @@ export const verifyAudit = defineCommand({
   name: 'audit verify',
   summary: 'Proves that the audit is as it was written.',
   details:
-    'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys, blocks, grants and revocations that differ from their last entry.',
+    'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys, blocks, grants, revocations, and users and groups of SCIM that differ from their last entry; the members of a group are compared by their number.',
   options: {
     tenant: TENANTS,
     head: {
@@ -25,7 +35,7 @@ export const verifyAudit = defineCommand({
         'an entry of the tenant that must exist, such as seatgate_audit_head in the log of a start',
     },
     'no-rows': {
-      description: 'does not compare Seats, API keys, blocks, grants and revocations with their last entries',
+      description: 'does not compare what the store has with the last entries',
     },
     config: CONFIG,
     json: JSON_OUTPUT,
@@ -87,6 +97,7 @@ export async function compareRows(
   for await (const block of blocksOf(store, tenant)) states.block(block)
   for await (const grant of grantsOf(store, tenant)) states.grant(grant)
   for await (const revocation of revocationsOf(store, tenant)) states.revocation(revocation)
+  await compareScim(store, tenant, states)
   for (let after = last; ;) {
     const { rows, start } = await store.audit.chain(tenant, after, READ)
     if (rows.length === 0) break
@@ -94,6 +105,20 @@ export async function compareRows(
     after = String(rows.at(-1)?.id)
   }
   states.end(Date.now())
+}
+
+async function compareScim(store: Store, tenant: string, states: AuditStates): Promise<void> {
+  for await (const user of scimUsersOf(store, tenant)) states.scimUser(user)
+  const give = async (group: ScimGroup) => states.scimGroup(group, await memberCountOf(store, group))
+  for await (const group of groupsOf(store, tenant)) await give(group)
+  for (const id of states.missing('scim-user')) {
+    const user = await store.readScimUser(tenant, id)
+    if (user !== null) states.scimUser(user)
+  }
+  for (const id of states.missing('scim-group')) {
+    const group = await store.readScimGroup(tenant, id)
+    if (group !== null) await give(group)
+  }
 }
 
 function headOf(text: string | undefined): AuditHead | null {

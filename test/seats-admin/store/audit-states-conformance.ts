@@ -4,6 +4,7 @@ import { AuditStates, type Store } from '../../../seats-admin/index.ts'
 import { compareRows } from '../../../src/cli/audit/audit-verify.ts'
 import { block, done, key, seat, signedIn, suite, writer } from './conformance.ts'
 import { revoke } from './revocation-conformance.ts'
+import { deletedUser, edited, made, scim, scimGroup, scimUser } from './scim-records.ts'
 import { browserSession } from './session-records.ts'
 
 export const auditStatesConformance = suite((test) => {
@@ -26,6 +27,35 @@ export const auditStatesConformance = suite((test) => {
     states.read(rows, start)
     await compareRows(store, 'acme', states, String(rows.at(-1)?.id))
     t.same(states.findings, [])
+  })
+
+  test('nothing is found of users and groups of SCIM', async (t, store) => {
+    await auditedScim(store)
+    const states = new AuditStates()
+    const { rows, start } = await store.audit.chain('acme', '', 100)
+    states.read(rows, start)
+    await compareRows(store, 'acme', states, String(rows.at(-1)?.id))
+    t.same(states.findings, [])
+  })
+
+  test('users and groups of SCIM that change at the same time', async (t, store) => {
+    const { ann, group } = await auditedScim(store)
+    const states = new AuditStates()
+    const { rows, start } = await store.audit.chain('acme', '', 100)
+    states.read(rows, start)
+    // The first page is read before the deletion, and the others after it.
+    const page = 2
+    const slow: Store = {
+      ...store,
+      async listScimUsers(tenant, wanted) {
+        if (wanted.startIndex > 1 && (await store.readScimUser(tenant, ann)) !== null)
+          await deletedUser(store, ann)
+        return store.listScimUsers(tenant, { ...wanted, count: page })
+      },
+    }
+    await compareRows(slow, 'acme', states, String(rows.at(-1)?.id))
+    t.same(states.findings, [])
+    t.match(await store.readScimGroup('acme', group), { memberCount: 1 })
   })
 
   test('an entry of an older version, which has no origin', async (t, store) => {
@@ -90,6 +120,23 @@ export async function auditedGrants(store: Store) {
   done(await store.deleteSeat(writer(), gone))
   done(await store.deleteGrant(writer(), deleted))
   return { kept, desk }
+}
+
+/** Users and groups of SCIM: changed, renamed, deleted, and with members of whom one is deleted. */
+export async function auditedScim(store: Store) {
+  const names = ['ann', 'ben', 'cid', 'dan', 'eve']
+  const [ann, ben, cid, dan, eve] = await Promise.all(names.map((name) => scimUser(store, name)))
+  if (!ann || !ben || !cid || !dan || !eve) throw new Error('no users')
+  const group = await scimGroup(store, 'Desk', [ann.id, ben.id])
+  const gone = await scimGroup(store, 'Gone', [ann.id, cid.id])
+  await edited(store, ben, { active: false, displayName: 'Ben' })
+  await edited(store, ben, { resource: { title: 'none' } })
+  made(await store.updateScimGroup(scim(), group.id, [{ add: [cid.id, dan.id] }, { remove: [dan.id] }]))
+  await deletedUser(store, cid.id)
+  made(await store.updateScimGroup(scim(), group.id, [{ set: { displayName: 'Front desk' } }]))
+  made(await store.deleteScimGroup(scim(), gone.id))
+  await scimUser(store, 'other', {}, { as: scim({ tenant: 'globex' }) })
+  return { ann: ann.id, ben: ben.id, eve: eve.id, group: group.id }
 }
 
 /** Some of each change. */

@@ -259,8 +259,8 @@ export const scimUserConformance = suite((test) => {
   })
 
   test('the audit has each change, by the provider, without telephone numbers', async (t, store) => {
-    const user = await scimUser(store, 'ann', { resource: { phoneNumbers: [{ value: '555' }] } })
-    await edited(store, user, { displayName: 'Ann', resource: { phoneNumbers: [{ value: '556' }] } })
+    const user = await scimUser(store, 'ann', { resource: { phoneNumbers: [{ value: '+1 555' }] } })
+    await edited(store, user, { displayName: 'Ann', resource: { phoneNumbers: [{ value: '+1 556' }] } })
     await deletedUser(store, user.id, 'externalId', scim({ requestId: 'r1' }))
     const entries = (await soundChain(t, store)).filter(({ target }) => target.kind === 'scim-user')
     t.same(column(entries, 'action'), [
@@ -285,7 +285,6 @@ export const scimUserConformance = suite((test) => {
     t.same(entries[3]?.before, entries[2]?.after)
     t.same(entries[3]?.after, null)
     t.same(column(entries, 'request_id').slice(2), ['r1', 'r1'])
-    const shown = entries.map(({ before, after }) => [before, after])
-    t.notMatch(JSON.stringify(shown), /55[56]/)
+    t.notMatch(JSON.stringify(entries), /\+1 55/)
   })
 })
