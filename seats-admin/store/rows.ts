@@ -69,6 +69,11 @@ export interface Dialect {
   hasAsterisk(text: string): string
   /** The join of each row with the rows of a table, read by its index. @param alias `l` if left out */
   lookup(table: string, condition: string, alias?: string): string
+  /**
+   * The join of each row with the Seat of a name, as row `l` with `tenant`, `seat_id` and `name`. Without statistics, an
+   * equality lets PostgreSQL read all Seats of the tenant by another index: 2.6 ms instead of 0.2 for a user among 500 Seats.
+   */
+  seatNamed(name: string): string
   /** The condition that row `l` of `members` is of the user `sub`. */
   isMember(sub: string): string
   /** What row `l` of `members` has of the `sub` of its user, as text, and what that is of one `sub`. */

@@ -36,11 +36,9 @@ function seatsOfGroups(dialect: Dialect): string {
   return [
     dialect.lookup('scim_members', 'm.tenant = :tenant AND m.user_id = x.id', 'm'),
     dialect.lookup('scim_groups', 'g.tenant = :tenant AND g.id = m.group_id', 'g'),
-    dialect.lookup(SEATS_BY_NAME, 'l.tenant = :tenant AND l.name = g.display_name'),
+    dialect.seatNamed('g.display_name'),
   ].join(' ')
 }
-
-const SEATS_BY_NAME = '(SELECT tenant, id AS seat_id, name FROM seats)'
 
 /** The condition that SCIM user `x` is the user. In mode `claim`, the latest sign-in has recorded the key. */
 export function isScimUser(mode: NonNullable<SeatsFrom>, sub: string): string {

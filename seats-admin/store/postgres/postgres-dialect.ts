@@ -38,6 +38,10 @@ export const postgres: Dialect = {
   // OFFSET 0 keeps the planner from joining by a scan of the whole table.
   lookup: (table, condition, alias = 'l') =>
     `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) ${alias}`,
+  // Only the index of names has this order.
+  seatNamed: (name) =>
+    `CROSS JOIN LATERAL (SELECT * FROM (SELECT tenant, id AS seat_id, name FROM seats
+      WHERE tenant = :tenant AND name >= ${name} ORDER BY tenant, name LIMIT 1) l WHERE l.name = ${name} OFFSET 0) l`,
   isMember: (sub) => `l.user_digest = sha256(convert_to(${sub}, 'UTF8'))`,
   member: "encode(l.user_digest, 'hex')",
   memberOf: (sub) => createHash('sha256').update(sub).digest('hex'),

@@ -54,6 +54,8 @@ export const sqlite: Dialect = {
   position: (text, part) => `instr(${text}, ${part})`,
   // The order of a CROSS JOIN is kept.
   lookup: (table, condition, alias = 'l') => `CROSS JOIN ${table} ${alias} ON ${condition}`,
+  seatNamed: (name) =>
+    `CROSS JOIN (SELECT tenant, id AS seat_id, name FROM seats) l ON l.tenant = :tenant AND l.name = ${name}`,
   isMember: (sub) => `l.user = ${sub}`,
   member: 'l.user',
   memberOf: (sub) => sub,
