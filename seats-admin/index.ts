@@ -63,7 +63,7 @@ export type { AuditStore } from './store/audit-store.ts'
 export { AuditStates } from './store/audit-states.ts'
 export { AuditVerifier } from './store/audit-verifier.ts'
 export type { HealthState } from './store/health.ts'
-export { MAX_SCIM_PAGE } from './store/scim-store.ts'
+export { MAX_SCIM_PAGE, type ScimList, type ScimPage } from './store/scim-store.ts'
 export { withSeatsFrom } from './store/with-seats-from.ts'
 export { inspectStore, openStore, type StoreLocation } from './store/open-store.ts'
 export type {

@@ -6,6 +6,8 @@ import {
   isRefusal,
   type ListedSeat,
   MAX_SCIM_PAGE,
+  type ScimList,
+  type ScimPage,
   type Listing,
   type Page,
   type Store,
@@ -17,7 +19,6 @@ import type { Block } from '../../seats-admin/model/block.ts'
 import type { ListedGrant } from '../../seats-admin/model/grant.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import type { ScimGroup, ScimUser } from '../../seats-admin/model/scim.ts'
-import type { ScimList, ScimPage } from '../../seats-admin/store/scim-store.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { GrantingSeat } from '../access/access-change.ts'
 import type { Holders } from '../access/permission-holders.ts'
