@@ -17,6 +17,11 @@ const MAX_OF_TENANT = 5000
 const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session', 'block', 'membership', 'grant'])
 /** Kinds after which a credential may be void: a check follows at once. */
 const URGENT = new Set(['api-key', 'session', 'block'])
+/**
+ * Kinds that count in the commit of a revocation too. Otherwise a stream by a grant would stay open when SCIM gives
+ * its user another key, which ends the grant: a token with a later `iat` than the revocation is not void.
+ */
+const SCIM_KINDS = new Set(['membership', 'grant'])
 /** The newest revocations of which it is known what they have cut. */
 const MAX_CUTS = 1000
 
@@ -41,8 +46,8 @@ export class Changes {
     const commits = Map.groupBy(changes, ({ mark }) => mark)
     for (const mark of revoked) this.#addRevocation(mark, commits.get(mark) ?? [])
     for (const change of changes)
-      // A deactivation by SCIM concerns callers too whom its revocation does not name.
-      if (!revoked.has(change.mark) || change.kind === 'membership') this.#add(change)
+      // A revocation by SCIM may change groups and grants of callers whom it does not end.
+      if (!revoked.has(change.mark) || SCIM_KINDS.has(change.kind)) this.#add(change)
     if (this.#isUrgent) this.#onUrgent?.()
   }
 

@@ -49,3 +49,13 @@ t.test('the groups of a commit with a revocation count too', async (t) => {
   t.equal(changed?.revoked.length, 1)
   t.equal(changed?.has('acme', 'membership', 'externalId:alice'), true)
 })
+
+t.test('the grants of a commit with a revocation count too', async (t) => {
+  const changes = new Changes()
+  // SCIM gives a user another key: the former one is revoked, and its grants end.
+  const notice = JSON.stringify({ at: 1, subject: { user: 'alice' }, listed: true })
+  changes.applyAnnouncement([change('revocation', notice), change('grant', '"alice"')])
+  const changed = changes.sinceLastCheck()
+  t.equal(changed?.revoked.length, 1)
+  t.same([changed?.has('acme', 'grant', 'alice'), changed?.has('acme', 'grant', 'bob')], [true, false])
+})
