@@ -69,6 +69,11 @@ export interface InstanceOptions extends InstanceIdentity {
 
 /** The most changes of one message. */
 const MAX_ANNOUNCED = 1000
+/**
+ * Milliseconds that requests and readings wait for the files. A file system that hangs would hold both for ever,
+ * and requests would pile up: a request is refused after that, as without a store. Less than a worker waits.
+ */
+export const FILES_WITHIN = 2000
 /** Milliseconds between reads of the list while an acknowledgement is missing. */
 const LIST_EVERY = 50
 
@@ -107,7 +112,7 @@ export class Instance implements Coherence {
       {
         applyReading: (reading) => this.#distribute(reading),
         applied: () => this.applied,
-        resumes: () => this.checkFiles(),
+        resumes: () => this.#filesReadAgain(),
       },
       listener.feed,
     )
@@ -126,8 +131,20 @@ export class Instance implements Coherence {
     return this.follower.renew()
   }
 
-  async checkFiles(): Promise<void> {
-    await this.#parts.checkFiles?.()
+  /** Rejects when the files are not read within {@link FILES_WITHIN}. */
+  checkFiles(): Promise<void> {
+    const { checkFiles = () => Promise.resolve(), clock } = this.#parts
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new Error('the files of the configuration were not read in time'))
+      const cancel = clock.after(FILES_WITHIN, late)
+      checkFiles().finally(cancel).then(resolve, reject)
+    })
+  }
+
+  /** At the start, `startup_timeout` is the bound. */
+  async #filesReadAgain(): Promise<void> {
+    if (this.follower.position === null) await this.#parts.checkFiles?.()
+    else await this.checkFiles()
   }
 
   join(decider: Decider): void {

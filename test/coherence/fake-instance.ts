@@ -60,7 +60,12 @@ export class FakeDecider implements Decider {
 }
 
 /** Instance `me`, of a fleet or alone, with or without a bus. */
-export function setUp({ isAlone = false, hasBus = true, acknowledgesFrom = 0 } = {}) {
+export function setUp({
+  isAlone = false,
+  hasBus = true,
+  acknowledgesFrom = 0,
+  checkFiles = () => Promise.resolve(),
+} = {}) {
   const clock = new ManualClock()
   const store = new FakeStore()
   const bus = new FakeBus()
@@ -74,6 +79,7 @@ export function setUp({ isAlone = false, hasBus = true, acknowledgesFrom = 0 } =
     bus: hasBus ? bus : null,
     clock,
     acknowledgesFrom,
+    checkFiles,
     listener: {
       feed: () => {},
       answered: (answered) => void events.answered.push(answered),

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { FILES_WITHIN } from '../../src/coherence/instance.ts'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
 import { FakeDecider, setUp } from './fake-instance.ts'
 import { change, listed, position, settled } from './support.ts'
@@ -391,4 +392,32 @@ t.test('does not start when the store can not be read', async (t) => {
   store.isDown = false
   await instance.renew()
   t.same(instance.follower.position, position(0, 0))
+})
+
+t.test('files that are not read hold up neither requests nor readings for ever', async (t) => {
+  let reading: Promise<void> = Promise.resolve()
+  const { clock, instance, decider } = setUp({ checkFiles: () => reading })
+  await instance.renew()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  reading = promise
+  clock.jump(LEASE)
+  const failure = { message: 'the files of the configuration were not read in time' }
+  const [request, renewed] = [t.rejects(instance.checkFiles(), failure), t.rejects(instance.renew(), failure)]
+  await clock.pass(FILES_WITHIN)
+  await Promise.all([request, renewed])
+  t.equal(decider.readings.length, 1, 'the reading does not count')
+  resolve()
+  await instance.renew()
+  t.equal(decider.readings.length, 2)
+})
+
+t.test('the first reading waits for the files as long as the start does', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { clock, instance, decider } = setUp({ checkFiles: () => promise })
+  const renewed = instance.renew()
+  await clock.pass(2 * FILES_WITHIN)
+  t.equal(decider.readings.length, 0)
+  resolve()
+  await renewed
+  t.equal(decider.readings.length, 1)
 })
