@@ -2,7 +2,7 @@
  * The body of a PATCH: its operations, before what they mean for a user or a group (RFC 7644, section 3.5.2).
  */
 
-import { invalidSyntax, ScimFault } from './scim-fault.ts'
+import { invalidSyntax, invalidValue, ScimFault } from './scim-fault.ts'
 import { schemasFault } from './scim-users.ts'
 import { isInput, membersOf } from './scim-values.ts'
 
@@ -49,5 +49,8 @@ function readOperation(value: unknown): ScimOperation | ScimFault {
     return invalidSyntax('The path of an operation must be a text.')
   if (path === null && word === 'remove')
     return new ScimFault(400, 'noTarget', 'An operation that removes must have a path.')
+  // With no value, what rights depend on, such as externalId, would lose the one that it has.
+  if (word !== 'remove' && !members.has('value'))
+    return invalidValue('An operation that adds or replaces must have a value.')
   return { op: word, path, value: members.get('value') }
 }
