@@ -1,11 +1,20 @@
 /** Formats log lines for people, and makes external text safe to show on a terminal. */
 
-/** Controls, line and paragraph separators, bidirectional controls, and lone surrogates. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+/**
+ * Controls, line and paragraph separators, lone surrogates, and what is not shown at all: bidirectional controls,
+ * characters of no width, fillers, tags and variation selectors. A name with one of them looks like another name.
+ */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
 
 /** Escapes, as `\u001b`, characters that could start a line, control a terminal or misrepresent the text. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replace(UNPRINTABLE, escaped)
+}
+
+/** As JSON does: one or two UTF-16 code units. */
+function escaped(character: string): string {
+  const units = character.split('')
+  return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 }
 
 /** What a line says of a fault. */

@@ -13,6 +13,8 @@ t.test('printable', async (t) => {
     'a\nb\r\t\0': 'a\\u000ab\\u000d\\u0009\\u0000',
     '\u001b[2J\u007f\u009b': '\\u001b[2J\\u007f\\u009b',
     '\u2028\u2029': '\\u2028\\u2029',
+    'adm\u200bin \ufeff\u2060\u00ad\u3164\ufe0f': 'adm\\u200bin \\ufeff\\u2060\\u00ad\\u3164\\ufe0f',
+    'a tag: \u{e0041}': 'a tag: \\udb40\\udc41',
     '\u202eabc\u2066\u200f\u061c': '\\u202eabc\\u2066\\u200f\\u061c',
     '\ud83d and \udc69': '\\ud83d and \\udc69',
   }
