@@ -4,13 +4,17 @@
  */
 
 import t from 'tap'
-import { GROUP, startScim, USER } from './support.ts'
+import { seatgateHere } from '../cli/in-process.ts'
+import { env } from '../support/world.ts'
+import { GLOBEX_TOKEN, GROUP, NEW_TOKEN, startScim, TOKEN, USER } from './support.ts'
 
 const scim = await startScim(t, {
   acme: ['seats_from: scim'],
   routes: ['GET /list: trainings:list', 'GET /me: authenticated'],
 })
 const { world } = scim
+const SECRETS = { TOKEN, NEW_TOKEN, GLOBEX_TOKEN }
+const WHO_CAN = ['who-can', '--permission', 'trainings:list', '--tenant', 'acme'] as const
 await world.seat('Viewer', ['main'], ['trainings:list'])
 await world.seat('Reader', ['main'], ['trainings:list'])
 
@@ -121,6 +125,24 @@ t.test('a grant adds its Seat until it is taken back', async (t) => {
   t.equal(await ask('erin'), 'allow')
   t.equal((await world.admin('DELETE', `/v1/seats/${seat.id}`)).status, 204)
   t.equal(await ask('erin'), NO_SEAT, 'it holds its Seat by id')
+})
+
+t.test('a grant ends with the user, and who is made again has it not', async (t) => {
+  const id = await scim.user('leaver', { externalId: 'leaver' })
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  const given = await world.admin('POST', '/v1/grants', { user: 'leaver', seat: 'Viewer', until })
+  t.equal(await ask('leaver'), 'allow', given.body)
+  await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })
+  t.match(await ask('leaver'), /^40[13] /)
+  await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true })
+  t.match((await world.admin('GET', '/v1/grants?user=leaver')).json.data, [{ id: given.json.id }])
+  const { out, err } = await seatgateHere(world.folder, [...WHO_CAN], { ...env, ...SECRETS })
+  t.match(out, / {2}leaver by "Viewer"/, err)
+  t.equal((await scim.send('DELETE', `/Users/${id}`)).status, 204)
+  t.match(await ask('leaver'), /^40[13] /)
+  await scim.user('leaver', { externalId: 'leaver' })
+  t.match(await ask('leaver'), /^40[13] /)
+  t.same((await world.admin('GET', '/v1/grants?user=leaver')).json.data, [])
 })
 
 t.test('a user of many groups, whose authorization is cached', async (t) => {
