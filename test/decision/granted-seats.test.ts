@@ -85,6 +85,20 @@ t.test('the wall clock is set while memory has the grant', async (t) => {
   t.equal(await codeOf(store), 'no_seat_in_space', 'the process continues the clock of the store')
 })
 
+for (const hasMany of [false, true])
+  t.test(`a slow reading extends no grant${hasMany ? ', read for the user alone' : ''}`, async (t) => {
+    const { store, clock, pass } = setUp({ at: UNTIL - 5000, hasMany })
+    clock.wall -= HOUR
+    store.giveGrants('alice', grant({ from: 0 }))
+    const deliver = store.delay(hasMany ? 'grants of alice' : 'grants')
+    const code = codeOf(store)
+    await settled()
+    // The store has answered as of now, and the answer is on its way: the process is frozen, for example.
+    pass(10_000)
+    deliver()
+    t.equal(await code, 'no_seat_in_space')
+  })
+
 t.test('a grant from its creation counts though the wall clock is behind', async (t) => {
   const { store, clock } = setUp()
   clock.wall = FROM - HOUR

@@ -52,6 +52,7 @@ export class SlowStore {
   /** Readings of the feed. */
   readings = 0
   isSlow = false
+  readonly #delays = new Map<string, Promise<void>>()
   readonly #waiting: { readonly what: string; readonly go: () => void }[] = []
   readonly #feed: NumberedChange[] = []
 
@@ -121,7 +122,16 @@ export class SlowStore {
   async #answer<V>(what: string, value: () => V) {
     this.asked.push(what)
     if (this.isSlow) await new Promise<void>((go) => this.#waiting.push({ what, go }))
-    return { seq: this.seq, value: value() }
+    const answer = { seq: this.seq, value: value() }
+    await this.#delays.get(what)
+    return answer
+  }
+
+  /** Answers of this kind arrive once the result is called, and show the state at their reading. */
+  delay(what: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#delays.set(what, promise)
+    return resolve
   }
 
   /** As {@link write}, with keys as the feed has them. */

@@ -16,7 +16,7 @@ import {
 import { MAP_BYTES, MAP_ENTRY_BYTES, NUMBER_BYTES, OBJECT_BYTES, textBytes } from '../../lib/heap-size.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
-import { type Question, ReadThrough, type ReadThroughOptions, WHOLE } from './read-through.ts'
+import { type AsOf, type Question, ReadThrough, type ReadThroughOptions, WHOLE } from './read-through.ts'
 
 /** What grants depend on. */
 export type Grantee = Pick<Principal, 'method' | 'tenant' | 'owner'>
@@ -43,15 +43,33 @@ export class GrantsInForce {
   }
 }
 
+/** A reading of the store, with the monotonic ms before it was sent. */
+interface Sent<R> {
+  readonly reading: R
+  readonly sent: number
+}
+
+/** @param now monotonic ms */
+export async function withTime<R>(now: () => number, read: () => Promise<AsOf<R>>): Promise<AsOf<Sent<R>>> {
+  const sent = now()
+  const { value: reading, ...asOf } = await read()
+  return { ...asOf, value: { reading, sent } }
+}
+
+/** What the monotonic clock is ahead of the store, in ms: the answer of the store was on its way for some time. */
+interface Offset {
+  readonly least: number
+  readonly most: number
+}
+
 /** The grants of one user in one reading. */
 export class UserGrants {
   /** Those that end last come first. */
   readonly #terms: readonly GrantTerm[]
-  /** What the monotonic clock is ahead of the store, in ms. */
-  readonly #offset: number
+  readonly #offset: Offset
   #latest: GrantsInForce
 
-  constructor(terms: readonly GrantTerm[], offset: number) {
+  constructor(terms: readonly GrantTerm[], offset: Offset) {
     this.#terms = terms.toSorted((one, other) => other.until - one.until)
     this.#offset = offset
     this.#latest = new GrantsInForce(this, [])
@@ -62,11 +80,13 @@ export class UserGrants {
    * @param wall ms since the epoch
    */
   inForce(now: number, wall: number): GrantsInForce {
-    const store = now - this.#offset
+    // The time of the store is between these. An answer that arrives late, as after a freeze, extends no grant.
+    const first = now - this.#offset.most
+    const last = now - this.#offset.least
     const seats = new Set<string>()
     const grants = this.#terms.filter((each) => {
-      if (!isGrantInForce(each, store) || !isGrantInForce(each, wall) || seats.has(each.seat)) return false
-      return seats.add(each.seat)
+      if (!isGrantInForce(each, first) || !isGrantInForce(each, last)) return false
+      return isGrantInForce(each, wall) && !seats.has(each.seat) && seats.add(each.seat)
     })
     const { grants: latest } = this.#latest
     const isSame = grants.length === latest.length && grants.every((each, at) => each === latest[at])
@@ -78,7 +98,7 @@ export class UserGrants {
   get bytes(): number {
     const term = OBJECT_BYTES + 2 * NUMBER_BYTES
     const terms = this.#terms.map(({ id, seat }) => term + textBytes(id) + textBytes(seat))
-    return terms.reduce((sum, bytes) => sum + bytes, 3 * OBJECT_BYTES + NUMBER_BYTES)
+    return terms.reduce((sum, bytes) => sum + bytes, 4 * OBJECT_BYTES + 2 * NUMBER_BYTES)
   }
 }
 
@@ -167,14 +187,19 @@ export interface TenantGrants {
 }
 
 /** @param received monotonic ms */
-export function tenantGrants({ now, users }: GrantsReading, received: number): TenantGrants {
-  const entries = users?.map(({ user, grants }) => [user, new UserGrants(grants, received - now)] as const)
+export function tenantGrants({ reading, sent }: Sent<GrantsReading>, received: number): TenantGrants {
+  const { now, users } = reading
+  const offset = { least: sent - now, most: received - now }
+  const entries = users?.map(({ user, grants }) => [user, new UserGrants(grants, offset)] as const)
   return { users: entries === undefined ? null : new Map(entries) }
 }
 
 /** @param received monotonic ms */
-export function userGrants({ now, grants }: UserGrantsReading, received: number): UserGrants | null {
-  return grants.length === 0 ? null : new UserGrants(grants, received - now)
+export function userGrants(
+  { reading: { now, grants }, sent }: Sent<UserGrantsReading>,
+  received: number,
+): UserGrants | null {
+  return grants.length === 0 ? null : new UserGrants(grants, { least: sent - now, most: received - now })
 }
 
 /** The size in the heap, in bytes; an upper estimate. */

@@ -35,6 +35,7 @@ import {
   tenantGrantsBytes,
   userGrants,
   userGrantsBytes,
+  withTime,
 } from './grants.ts'
 import {
   type AsOf,
@@ -60,9 +61,7 @@ import {
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
 
-/**
- * The bounds of reads in flight; `maxWait` in ms. SQLite reads 8 of the largest Seats in half a millisecond.
- */
+/** The bounds of reads in flight; `maxWait` in ms. SQLite reads 8 of the largest Seats in 0.5 ms. */
 const READS = { perTenant: 8, total: 64, waiting: 5000, maxWait: 2000, now: () => performance.now() }
 
 /** The lower bounds for sign-in: one claim names up to 1,000 Seats, each with up to 64 KiB of spaces. */
@@ -154,11 +153,11 @@ export class SeatMemory implements RestrictionLookup {
       now,
       wall,
       ofTenant: this.#records('grant', lookups.grants, this.#list(tenantGrantsBytes), {
-        load: (tenant) => direct.grants(tenant),
+        load: (tenant) => withTime(now, () => direct.grants(tenant)),
         compiled: (reading) => tenantGrants(reading, now()),
       }),
       ofUser: this.#records('grant', lookups.grants, this.#maps(userGrantsBytes), {
-        load: (tenant, user) => direct.userGrants(tenant, user),
+        load: (tenant, user) => withTime(now, () => direct.userGrants(tenant, user)),
         compiled: (reading) => userGrants(reading, now()),
       }),
     })
