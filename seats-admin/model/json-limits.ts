@@ -5,4 +5,6 @@ export interface JsonLimits {
   readonly members: number
   /** The number of elements in all arrays together. An empty object or array counts as one. */
   readonly elements: number
+  /** The number of members of one object of more than 16 KiB; without it, {@link members} is the limit. */
+  readonly inObject?: number
 }

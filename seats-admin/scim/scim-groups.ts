@@ -88,6 +88,12 @@ function memberId(member: unknown): string | ScimFault {
   return count === 1 && typeof id === 'string' && id !== '' ? id : noMember
 }
 
+/** Steps of one change, after those of one kind in a row are joined. Each is a statement at least. */
+const MAX_STEPS = 1000
+const tooManySteps = invalidValue(
+  `A change of a group has more than ${MAX_STEPS} operations that cannot be joined.`,
+)
+
 /** The steps of a change, in order. Each `next` reads one operation, or one member. */
 export function* readGroupSteps(
   operations: readonly ScimOperation[],
@@ -99,6 +105,7 @@ export function* readGroupSteps(
     for (const target of targets) {
       const fault = yield* addStep(steps, op, target.path, target.value, path !== null)
       if (fault !== null) return fault
+      if (steps.all.length > MAX_STEPS) return tooManySteps
       yield
     }
   }

@@ -72,8 +72,8 @@ export const userEndpoints: ResourceEndpoints = {
   async patch(request, id) {
     const operations = await inShares(readOperations(request.body))
     if (operations instanceof ScimFault) return operations
-    return change(request, id, (user) => {
-      const attributes = patchUser(userAttributes(user), operations)
+    return change(request, id, async (user) => {
+      const attributes = await inShares(patchUser(userAttributes(user), operations))
       return attributes instanceof ScimFault ? attributes : userInput(attributes)
     })
   },
@@ -96,7 +96,7 @@ export const userEndpoints: ResourceEndpoints = {
 async function change(
   { deps, tenant, query, writer }: ResourceRequest,
   id: string,
-  edit: (user: ScimUser) => ScimUserInput | ScimFault,
+  edit: (user: ScimUser) => ScimUserInput | ScimFault | Promise<ScimUserInput | ScimFault>,
 ): Promise<ScimResponse | ScimFault> {
   const projection = projectionIn(query, USER_URN)
   if (projection instanceof ScimFault) return projection

@@ -26,13 +26,13 @@ export async function editScimUser<R extends { readonly refused: string }>(
   store: Pick<ScimStore, 'readScimUser' | 'updateScimUser'>,
   writer: Writer,
   { mode, id }: { readonly mode: ScimMode; readonly id: string },
-  edit: (user: ScimUser) => ScimUserInput | R,
+  edit: (user: ScimUser) => ScimUserInput | R | Promise<ScimUserInput | R>,
 ): Promise<ScimWritten<ScimUser> | ScimRefusal | R> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const user = await store.readScimUser(writer.tenant, id)
     if (user === null) return scimNotFound
     if (!matches(writer.ifMatch ?? null, scimTag(user))) return scimPreconditionFailed
-    const input = edit(user)
+    const input = await edit(user)
     if ('refused' in input) return input
     const written = await store.updateScimUser(writer, mode, id, user.version, input)
     if (!isScimRefusal(written) || written.refused !== 'changed') return written

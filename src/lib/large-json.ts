@@ -71,7 +71,7 @@ export function* jsonSteps(bytes: Uint8Array, limits = JSON_LIMITS): Generator<v
   const { large } = run
   if (large === null) return parseBytes(bytes, '', '', limits)
   const isAlone = isBlank(bytes, 0, large.open) && isBlank(bytes, large.close + 1, bytes.length)
-  return isAlone ? yield* build(bytes, large) : NOT_JSON
+  return isAlone ? yield* build(bytes, large, limits) : NOT_JSON
 }
 
 /** An array or object that is open, and its items so far. */
@@ -178,13 +178,22 @@ class Scan {
 
 type Value = unknown[] | Record<string, unknown>
 
-function* build(bytes: Uint8Array, { open, close, isArray, runs }: Container): Generator<void, Parsed> {
+function* build(
+  bytes: Uint8Array,
+  { open, close, isArray, runs }: Container,
+  limits: JsonLimits,
+): Generator<void, Parsed> {
   const value: Value = isArray ? [] : {}
+  const { inObject = Infinity } = limits
+  if (!isArray && runs.reduce((sum, { items }) => sum + items, 0) > inObject)
+    return { fault: `has an object with more than ${inObject} members` }
   if (runs.length === 1 && isBlank(bytes, open + 1, close)) return { value }
   for (const run of runs) {
     yield
     const items =
-      run.large === null ? small(bytes, run, isArray) : yield* largeItem(bytes, run, run.large, isArray)
+      run.large === null
+        ? small(bytes, run, isArray)
+        : yield* largeItem(bytes, { ...run, large: run.large }, isArray, limits)
     if ('fault' in items) return items
     const fault = append(value, items.value, run.items)
     if (fault !== null) return fault
@@ -201,15 +210,15 @@ function small(bytes: Uint8Array, { from, to }: Run, isArray: boolean): Parsed {
 /** The item with the large value, as an array or object. */
 function* largeItem(
   bytes: Uint8Array,
-  { from, to }: Run,
-  large: Container,
+  { from, to, large }: Run & { readonly large: Container },
   isArray: boolean,
+  limits: JsonLimits,
 ): Generator<void, Parsed> {
   if (!isBlank(bytes, large.close + 1, to)) return NOT_JSON
   const item = isArray ? { value: [null] } : parseBytes(bytes.subarray(from, large.open), '{', 'null}')
   if (isArray && !isBlank(bytes, from, large.open)) return NOT_JSON
   if ('fault' in item) return item
-  const built = yield* build(bytes, large)
+  const built = yield* build(bytes, large, limits)
   if ('fault' in built) return built
   const [name = '0'] = Object.keys(item.value as object)
   Object.defineProperty(item.value, name, { ...MEMBER, value: built.value })

@@ -30,8 +30,11 @@ const JSON_TYPE = /^application\/(?:scim\+)?json[ \t]*(?:;[ \t]*charset=(?:utf-8
 /** RFC 6750, section 2.1. */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
-/** Of a group with 100,000 members. The body is shorter than most objects of them would be. */
-const JSON_LIMITS: JsonLimits = { members: 524_288, elements: 262_144 }
+/**
+ * Of a group with 100,000 members. The body is shorter than most objects of them would be. The attributes of one object
+ * are read in a row: those of half a million would hold the event loop for seconds.
+ */
+const JSON_LIMITS: JsonLimits = { members: 524_288, elements: 262_144, inObject: 4096 }
 
 const missing = new Refusal(
   'credentials_missing',

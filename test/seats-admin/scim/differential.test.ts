@@ -153,7 +153,7 @@ t.test('changes have the result of another implementation', async (t) => {
     const before = randomUser(random)
     const operations = Array.from({ length: 1 + random.below(4) }, () => randomOperation(random))
     const read = end(readOperations({ Operations: operations }))
-    const ours = read instanceof ScimFault ? read : patchUser(before, read)
+    const ours = read instanceof ScimFault ? read : end(patchUser(before, read))
     let theirs: ScimResource
     try {
       theirs = scimPatch(structuredClone(before) as unknown as ScimResource, structuredClone(operations), {

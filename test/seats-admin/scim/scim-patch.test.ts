@@ -25,7 +25,7 @@ function applied<R>(all: readonly unknown[], apply: (operations: ScimOperation[]
   return read instanceof ScimFault ? read : apply(read)
 }
 
-const user = (...all: readonly unknown[]) => applied(all, (read) => patchUser(ALICE, read))
+const user = (...all: readonly unknown[]) => applied(all, (read) => end(patchUser(ALICE, read)))
 const group = (...all: readonly unknown[]) => applied(all, (read) => end(readGroupSteps(read)))
 
 t.test('a user is deactivated and activated in every spelling', async (t) => {
@@ -224,7 +224,7 @@ t.test('faults of a change of a user, and nothing is changed', async (t) => {
   for (const [scimType, all] of Object.entries(faults))
     for (const each of all) {
       const read = end(readOperations({ Operations: [{ op: 'add', path: 'title', value: 'x' }, each] }))
-      const fault = read instanceof ScimFault ? read : patchUser(ALICE, read)
+      const fault = read instanceof ScimFault ? read : end(patchUser(ALICE, read))
       t.match(fault, { status: 400, scimType }, JSON.stringify(each))
     }
   t.notOk('title' in ALICE, 'all or nothing')
