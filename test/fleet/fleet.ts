@@ -40,6 +40,8 @@ export interface FleetOptions {
   readonly upstream?: { readonly target: string; readonly routes: readonly string[] }
   /** Further settings of acme, as in `ConfigurationOptions`. */
   readonly acme?: readonly string[]
+  /** Further settings of the section `oidc:` of acme. */
+  readonly oidc?: readonly string[]
   /** In place of the command line's entry point. */
   readonly program?: readonly string[]
   /** Additional environment of one gateway. */
@@ -178,7 +180,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
     target: (await startService(t, 'fleet', succeed)).url,
     routes: [`GET /v1/trainings: { permission: trainings:list${limited ? ', rate_limit: [reads]' : ''} }`],
   }
-  const provider = await startLogoutProvider(t)
+  const provider = await startLogoutProvider(t, options.oidc)
   const secret = () => randomBytes(32).toString('hex')
   const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
   const another = async (name: string) => {

@@ -6,7 +6,7 @@ import type { Store } from '../../seats-admin/index.ts'
 import type { TenantConfig } from '../../src/config/config.ts'
 import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import { providerSessionDigest } from '../../src/oidc/session/provider-logout.ts'
-import { CLIENT, HostileProvider } from '../oidc/hostile-provider.ts'
+import { type Claims, CLIENT, HostileProvider } from '../oidc/hostile-provider.ts'
 import { family, HOUR } from '../seats-admin/store/session-records.ts'
 
 export interface NewSession {
@@ -18,13 +18,17 @@ export interface NewSession {
 
 export type LogoutProvider = Awaited<ReturnType<typeof startLogoutProvider>>
 
-export async function startLogoutProvider(t: Test) {
+/** @param more settings of the section `oidc:` */
+export async function startLogoutProvider(t: Test, more: readonly string[] = []) {
   const provider = await HostileProvider.start(t)
   const { issuer } = provider
   const redirectUri = 'https://gw.example/auth/oidc/callback'
+  const settings = [`issuer: "${issuer}"`, `client_id: ${CLIENT}`, `redirect_uri: "${redirectUri}"`, ...more]
   return {
+    issuer,
     /** The tenant's section `oidc:`, on one line. */
-    settings: `{ issuer: "${issuer}", client_id: ${CLIENT}, redirect_uri: "${redirectUri}", allow_insecure: true }`,
+    settings: `{ ${settings.join(', ')}, allow_insecure: true }`,
+    sign: (claims: Claims, header: Claims = {}) => provider.sign(claims, header),
     /** A token about a session at the provider, or about a user. */
     logoutToken(about: { readonly sid: string } | { readonly sub: string }): Promise<string> {
       const iat = Math.floor(Date.now() / 1000)
