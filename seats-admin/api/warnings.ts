@@ -85,7 +85,7 @@ type Pending = Omit<Administration, 'space' | 'now'>
 
 /**
  * Outside the admin space nothing is said: no write there concerns an administrator. Rejects when the store
- * can't be routePermissions.
+ * can't be asked.
  */
 export async function administrationWarnings(
   { tenant, scope }: Pick<Caller, 'tenant' | 'scope'>,
@@ -114,7 +114,7 @@ export function isAdministered(
 }
 
 /**
- * As {@link administrationWarnings}, after a write. It is committed: if the store can't be routePermissions, nothing is
+ * As {@link administrationWarnings}, after a write. It is committed: if the store can't be asked, nothing is
  * said.
  */
 export async function warningsAfter(
