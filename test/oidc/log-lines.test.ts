@@ -40,9 +40,14 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   shared_signal_stream: ['tenant', 'name'],
   shared_signal_refused: ['tenant', 'code', 'reason'],
   signal_keys_unavailable: ['tenant', 'reason'],
+  administered: ['tenant'],
+  nobody_administers: ['tenant'],
 }
 
-/** Of them, what `issuers/keys.test.ts`, `global-token-revocation.test.ts` and `shared-signals.test.ts` have. */
+/**
+ * Of them, what `issuers/keys.test.ts`, `global-token-revocation.test.ts`, `shared-signals.test.ts` and
+ * `scim/administration.test.ts` have.
+ */
 const ELSEWHERE = [
   'issuer_token_unknown',
   'global_token_revocation',
@@ -52,6 +57,8 @@ const ELSEWHERE = [
   'shared_signal_stream',
   'shared_signal_refused',
   'signal_keys_unavailable',
+  'administered',
+  'nobody_administers',
 ]
 
 type Members = Record<string, unknown>

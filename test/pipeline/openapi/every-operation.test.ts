@@ -6,6 +6,7 @@
 import t from 'tap'
 import type { Operation } from '../../../src/pipeline/openapi/operation.ts'
 import { builtInOperations } from '../../../src/composition.ts'
+import { startScim } from '../../scim/support.ts'
 import { startSignIn } from '../../sign-in/world.ts'
 import { compared } from '../../support/openapi.ts'
 
@@ -59,6 +60,9 @@ t.test('each answer', async (t) => {
   await admin('GET', '/v1/fleet')
   await admin('GET', '/v1/fleet/secrets')
   await admin('GET', '/auth/oidc/me')
+  const scim = await startScim(t, { globex: false })
+  await scim.world.admin('GET', '/v1/scim/comparison')
+  await scim.world.admin('GET', '/v1/scim/unseen-users')
 
   const answers = operations.flatMap(({ operation, answers }) =>
     Object.keys(answers).map((status) => `${operation} ${status}`),
