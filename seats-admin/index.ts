@@ -74,6 +74,7 @@ export type {
   SessionStore,
   StoredSession,
 } from './store/session-store.ts'
+export { userDigest } from './store/session-queries.ts'
 export { isTokenState, TOLD_WITHIN, type TokenState } from './model/used-token.ts'
 export type {
   AppliedReceipt,

@@ -45,6 +45,7 @@ import {
   scimTaken,
 } from './scim-rules.ts'
 import type { ScimStore, ScimWritten } from './scim-store.ts'
+import { logoutQueries, userDigest } from './session-queries.ts'
 import { endGrants } from './seat-grant-writer.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { Transaction } from './transaction.ts'
@@ -333,6 +334,9 @@ class ScimUserWrite {
           this.#changes.length,
         )
         if (isRefusal(result)) return scimRefusal(result)
+        // A sign-in from before would complete once the block is gone.
+        const logout = { tenant: this.#writer.tenant, digest: userDigest(sub), at }
+        await this.#transaction.modify([logoutQueries.record], logout)
         await this.#transaction.flush(result.effect.parts, result.effect.values)
         this.#changes.push(...result.effect.changes)
         this.#revocations.push(result.value)

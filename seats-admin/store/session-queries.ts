@@ -3,6 +3,7 @@
  * handles. Each statement that writes checks and writes atomically.
  */
 
+import { createHash } from 'node:crypto'
 import type { ListedSession, SessionRecord } from '../model/session-record.ts'
 import {
   blobOrNull,
@@ -131,6 +132,13 @@ export const logoutQueries = {
   recordToken: `INSERT INTO provider_logouts (tenant, digest, at) VALUES (:tenant, :digest, :at)
     ON CONFLICT (tenant, digest) DO NOTHING RETURNING at`,
   prune: 'DELETE FROM provider_logouts WHERE at < :before',
+}
+
+/** The digest of a user in the records of logouts, by which no sign-in from before completes. */
+export function userDigest(user: string): Uint8Array {
+  return createHash('sha256')
+    .update(JSON.stringify(['sub', user]))
+    .digest()
 }
 
 /** The query that finds the subject's sessions, and its parameters. */

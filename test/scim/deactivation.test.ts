@@ -112,6 +112,25 @@ t.test('a deleted user loses the same, and may come back', async (t) => {
   t.not(await scim.user('gone@acme.example', { externalId: user.sub }), user.id)
 })
 
+t.test('a sign-in from before a deletion, or a deactivation that is lifted, does not complete', async (t) => {
+  for (const [name, end] of Object.entries({
+    deleted: ({ id }: SignedIn) => scim.send('DELETE', `/Users/${id}`),
+    lifted: async ({ id }: SignedIn) => {
+      await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })
+      return scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true })
+    },
+    renamed: ({ id }: SignedIn) =>
+      scim.patch(`/Users/${id}`, { op: 'replace', path: 'externalId', value: 'another' }),
+  })) {
+    const user = await signedIn(name)
+    const visitor = signIn.visitor(name)
+    const callback = await visitor.answer()
+    t.ok((await end(user)).status < 300, name)
+    t.equal(outcome(await visitor.send(callback.href)), '401 token_invalid', name)
+    t.equal(outcome(await signIn.visitor(name).signIn()), 'allow', `${name}: a sign-in from after it`)
+  }
+})
+
 t.test('another user of the same name in another tenant keeps all', async (t) => {
   signIn.user('alice', {}, signIn.globex)
   const visitor = signIn.visitor('alice')

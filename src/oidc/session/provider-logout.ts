@@ -9,7 +9,12 @@
 
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
-import type { ListedSession, LogoutSubject, StoredSession } from '../../../seats-admin/index.ts'
+import {
+  type ListedSession,
+  type LogoutSubject,
+  type StoredSession,
+  userDigest,
+} from '../../../seats-admin/index.ts'
 import type { OidcTenant } from '../ports.ts'
 import { endForProvider, providerAuthor } from './end-session.ts'
 import { sha256 } from './session-credentials.ts'
@@ -35,11 +40,6 @@ export function providerSessionDigest(issuer: string, sid: string): Uint8Array {
 
 export function tokenDigest(issuer: string, clientId: string, jti: string): Uint8Array {
   return digest('jti', issuer, clientId, jti)
-}
-
-/** The digest of a user who was logged out, for {@link endIfLoggedOut}. */
-export function userDigest(user: string): Uint8Array {
-  return digest('sub', user)
 }
 
 function digest(...parts: readonly string[]): Uint8Array {

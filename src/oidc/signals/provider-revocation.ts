@@ -8,6 +8,7 @@ import {
   isTokenState,
   type RevocationInput,
   TOLD_WITHIN,
+  userDigest,
   type Writer,
 } from '../../../seats-admin/index.ts'
 import { Refusal } from '../../model/errors.ts'
@@ -15,7 +16,6 @@ import { isSubject } from '../tokens/id-token.ts'
 import type { Context } from '../context.ts'
 import type { OidcTenant } from '../ports.ts'
 import { ProviderError, providerUnavailable } from '../provider/provider-errors.ts'
-import { userDigest } from '../session/provider-logout.ts'
 import type { UserIdentifier } from './subject-identifier.ts'
 
 /** The most users of one address. More are taken for a shared mailbox, which names nobody. */
