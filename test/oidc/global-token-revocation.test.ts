@@ -176,6 +176,19 @@ t.test('refusals', async (t) => {
   t.equal(await revoke(issSub('alice'), { aud: [uri()] }), '204', 'a list of just it')
 })
 
+t.test('a client that does not know the issuer does not learn which tenants exist', async (t) => {
+  for (const typ of ['logout+jwt', 'JWT']) {
+    const token = await world.acme.sign(claims({ iss: 'https://other.example' }), { typ })
+    const headers = { authorization: `Bearer ${token}` }
+    const [known, unknown] = await Promise.all(
+      ['acme', 'nobody'].map((tenant) =>
+        world.visitor().postJson(uri(tenant), { sub_id: issSub('alice') }, headers),
+      ),
+    )
+    t.same({ ...known?.json, request_id: null }, { ...unknown?.json, request_id: null }, typ)
+  }
+})
+
 t.test('with tokens of the provider, an unknown user is 204, and the cutoff is kept', async (t) => {
   await world.configure({ acme: { revocation: true, acceptProviderTokens: true } })
   t.equal(await revoke(issSub('zoe')), '204')

@@ -139,8 +139,8 @@ function tokenIn({ rawHeaders }: PublicRequest): CompactJws | Refusal {
 /** @returns the `jti` of a token whose claims are right */
 function claimedId({ type, claims }: CompactJws, issuer: string, uri: string, now: number): string | Refusal {
   const { iss, aud, jti, iat, exp } = claims
-  if (!TYPES.has(type)) return otherType
   if (iss !== issuer) return otherIssuer
+  if (!TYPES.has(type)) return otherType
   // As text: an address with a slash more is another one. A token for several is not for this one alone.
   const isForThis = aud === uri || (Array.isArray(aud) && aud.length === 1 && aud[0] === uri)
   if (!isForThis) return otherAudience
