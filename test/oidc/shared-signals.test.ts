@@ -236,6 +236,23 @@ t.test(
   },
 )
 
+t.test(
+  'an event about a user who was unknown does not lift a later block when it is sent again',
+  async (t) => {
+    const email = 'zoe@acme.example'
+    world.user('zoe', { email })
+    const subject = { format: 'email', email }
+    const more = { jti: 'enabled-too-early', iat: Math.floor(Date.now() / 1000) }
+    t.equal(await push(EVENTS.enabled, subject, more), '202')
+    await program('zoe')
+    t.equal(await push(EVENTS.disabled, subject), '202')
+    t.equal(await push(EVENTS.enabled, subject, more), '202')
+    t.match(await blocks(), [{ user: 'zoe', origin: 'events' }])
+    t.equal(await push(EVENTS.enabled, subject), '202')
+    t.same(await blocks(), [])
+  },
+)
+
 t.test('unknown users and events are 202 and a line of the log; the stream is answered', async (t) => {
   const before = (await revocations()).length
   t.equal(await push(EVENTS.sessionRevoked, issSub('nobody')), '202')

@@ -98,12 +98,14 @@ export async function applyEvent(
   const effect = await action(context, { tenant, issuer, author, subject, token, name })
   if (effect === tooMany) return manyUsers
   if (effect instanceof Refusal) return effect
-  if (effect === null)
+  if (effect === null) {
+    // The event is answered: sent again by a stranger, it would lift a block that a later one makes.
+    await context.sessions.recordToken(tenant.id, token, context.now())
     log.warn(
       { event: 'shared_signal_ignored', ...fields, reason: 'unknown subject' },
       'an event changes nothing',
     )
-  else if (effect === 'used')
+  } else if (effect === 'used')
     log.info({ event: 'shared_signal', ...fields, used: true }, 'an event came again')
   else log.info({ event: 'shared_signal', ...fields, ...effect }, 'an event of the provider took effect')
   return null
