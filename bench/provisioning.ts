@@ -1,8 +1,8 @@
 /**
- * `node bench/provisioning.ts [--only PART[,PART]] [--seed N] [--quick]`: a week of a company whose identity provider keeps users and
- * groups by SCIM, with three instances: what the requests cost, how soon they are closed, also while an instance or
- * Redis is away, and whether a decision after a 2xx is stale. Prints tables in Markdown. `--quick` is a trial: all is
- * smaller.
+ * `node bench/provisioning.ts [--only PART[,PART]] [--seed N] [--quick]`: a week of a company whose identity provider
+ * keeps users and groups by SCIM, with three instances: what the requests cost, how soon they are closed, also while
+ * an instance or Redis is away, and whether a decision after a 2xx is stale. Prints tables in Markdown. `--quick` is
+ * a trial: all is smaller.
  */
 
 import { parseArgs } from 'node:util'

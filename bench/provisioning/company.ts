@@ -2,7 +2,7 @@
 
 import type { Random } from '../../test/support/random.ts'
 
-/** A group, and the Seat of its name in a space of its own: a decision in this space is one about this group. */
+/** A group. The Seat of its name is in a space of its own: a decision in this space is about this group. */
 export interface Group {
   /** It has another name, and so another Seat and space, after a renaming. */
   name: string

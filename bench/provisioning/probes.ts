@@ -1,4 +1,4 @@
-/** Requests with the credentials of users at every instance, and whether the decision is the one after the latest 2xx. */
+/** Requests with the credentials of users at every instance, compared with what the latest 2xx says. */
 
 import { Pool } from 'undici'
 import type { Fleet } from '../../test/fleet/fleet.ts'
@@ -59,7 +59,7 @@ export class Probes {
   }
 
   /**
-   * A change between two decisions of each instance: each has the state before in memory when the change is made.
+   * A change between two decisions of each instance, which has the former state in memory by the first.
    *
    * @param groups that the decisions are about
    */

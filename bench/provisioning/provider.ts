@@ -1,4 +1,4 @@
-/** The identity provider of the company: its requests, repeated after 503, and how long each took until 2xx. */
+/** The identity provider of the company: its requests, and how long each took until 2xx. */
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -74,7 +74,8 @@ export class Provider {
   async createUser(person: Person): Promise<void> {
     const userName = `${person.sub}@acme.example`
     const filter = encodeURIComponent(`userName eq "${userName}"`)
-    await this.#scim('user looked up', 'GET', `/Users?filter=${filter}`)
+    const lookUp = () => this.#scim('user looked up', 'GET', `/Users?filter=${filter}`)
+    await lookUp()
     const body = {
       schemas: [USER],
       userName,
@@ -83,13 +84,15 @@ export class Provider {
       name: { givenName: 'Given', familyName: person.sub },
       emails: [{ primary: true, type: 'work', value: userName }],
     }
-    person.id = idOf(await this.#scim('user created', 'POST', '/Users', body))
+    person.id = await this.#create('user created', '/Users', body, lookUp)
   }
 
   /** Without members at first. */
   async createGroup(group: Group): Promise<void> {
     const body = { schemas: [GROUP], displayName: group.name }
-    group.id = idOf(await this.#scim('group created', 'POST', '/Groups', body))
+    const filter = encodeURIComponent(`displayName eq "${group.name}"`)
+    const lookUp = () => this.#scim('group created', 'GET', `/Groups?filter=${filter}`)
+    group.id = await this.#create('group created', '/Groups', body, lookUp)
     const members = [...group.members]
     for (let from = 0; from < members.length; from += MEMBERS_AT_ONCE)
       await this.#members('members added, 100 at once', group, {
@@ -151,6 +154,12 @@ export class Provider {
     person.isValid = false
   }
 
+  /** @returns the id, by a look-up if a request that was answered with 503 has made the resource */
+  async #create(kind: Kind, path: string, body: object, lookUp: () => Promise<Answer>): Promise<string> {
+    const answer = await this.#scim(kind, 'POST', path, body)
+    return idOf(answer.status === 409 ? await lookUp() : answer)
+  }
+
   #members(kind: Kind, { id }: Group, { op, members }: { op: string; members: readonly Person[] }) {
     const value = members.map((person) => ({ value: person.id }))
     return this.#patch(kind, `/Groups/${id}`, { op, path: 'members', value })
@@ -168,15 +177,15 @@ export class Provider {
   }
 
   /**
-   * Sends a request to the instances in turn, and again until 2xx: after 503 when `Retry-After` has passed, after a failed
-   * connection at once.
+   * Sends a request to the instances in turn, and again until 2xx: after 503 when `Retry-After` has passed, after a
+   * failed connection at once. A repetition may be a 409, if the first request made the resource.
    */
   async #send(kind: Kind, request: Request): Promise<Answer> {
     const begun = performance.now()
     for (let requests = 1; ; requests++) {
       const { status, body, wait } = await this.#once(request)
       const ms = performance.now() - begun
-      if (status >= 200 && status < 300) {
+      if ((status >= 200 && status < 300) || (status === 409 && requests > 1)) {
         this.sent.push({ kind, ms, requests })
         return { status, body }
       }
@@ -207,7 +216,8 @@ export class Provider {
 }
 
 function idOf({ body }: Answer): string {
-  const { id } = JSON.parse(body)
+  const { id, Resources: [{ id: listed = null } = {}] = [] } = JSON.parse(body)
+  if (typeof listed === 'string') return listed
   if (typeof id !== 'string') throw new Error(`an answer without an id: ${body}`)
   return id
 }

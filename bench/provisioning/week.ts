@@ -4,8 +4,15 @@ import { TOKEN } from '../../test/scim/support.ts'
 import { type Fleet, SPACE, startFleet } from '../../test/fleet/fleet.ts'
 import { Random } from '../../test/support/random.ts'
 import { served } from '../../test/support/served.ts'
+import { until } from '../../test/support/until.ts'
 import { type Ending, say } from '../harness.ts'
-import { OPEN_ROUTES, openExchange, startOpenUpstream } from '../revocations/open-exchange.ts'
+import {
+  type Kind,
+  OPEN_ROUTES,
+  type OpenExchange,
+  openExchange,
+  startOpenUpstream,
+} from '../revocations/open-exchange.ts'
 import { type Company, draw, type Group, newCompany, newPerson, type Person } from './company.ts'
 import { type Credential, Probes } from './probes.ts'
 import { AUDIENCE, Provider, type Sent } from './provider.ts'
@@ -184,7 +191,7 @@ async function leaves(parts: Parts, { person, credentials }: Leaver): Promise<vo
   const { fleet, provider, probes } = parts
   for (const credential of credentials) await probes.expect(person.sub, credential, true)
   const opening = fleet.gateways.flatMap(({ port }, at) =>
-    credentials.map((each, of) => openExchange(port, (at + of) % 2 === 0 ? 'websocket' : 'stream', each)),
+    credentials.map((each, of) => opened(port, (at + of) % 2 === 0 ? 'websocket' : 'stream', each)),
   )
   const exchanges = await Promise.all(opening)
   const begun = Date.now()
@@ -195,6 +202,11 @@ async function leaves(parts: Parts, { person, credentials }: Leaver): Promise<vo
     if (end === null) parts.uncut++
     else parts.cuts.push(end - begun)
   for (const exchange of exchanges) exchange.close()
+}
+
+/** Tries again, as on a busy machine an instance may have no lease for a while. */
+function opened(port: number, kind: Kind, credential: Credential): Promise<OpenExchange> {
+  return until(() => openExchange(port, kind, credential).catch(() => null), 'an open exchange')
 }
 
 function late(): Promise<null> {

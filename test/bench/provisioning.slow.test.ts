@@ -1,4 +1,4 @@
-/** A small company's week at three instances: each change takes effect, and no decision after a 2xx is stale. */
+/** A small company's week at three instances: no decision after a 2xx is stale. */
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
