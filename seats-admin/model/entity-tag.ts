@@ -25,7 +25,7 @@ export function apiKeyTag({ id, version, createdAt, revokedAt, seats }: ApiKey):
   return tagOf(version, [id, createdAt, revokedAt, seats])
 }
 
-/** Of a SCIM user or group. SCIM shows tags as weak (RFC 7644, section 3.14): `W/` is no part of this text. */
+/** The tag of a SCIM user or group. SCIM shows tags as weak (RFC 7644, section 3.14): `W/` is no part of this text. */
 export function scimTag({ id, version, createdAt, modifiedAt }: ScimUser | ScimGroup): string {
   return tagOf(version, [id, createdAt, modifiedAt])
 }

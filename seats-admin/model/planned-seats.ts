@@ -5,7 +5,7 @@ import type { Scope } from './scope.ts'
 import type { ListedSeat, WantedSeat } from './seat.ts'
 import type { SeatsFrom } from './seats-from.ts'
 
-/** For whom a plan is made: it has only the Seats in the caller's scope. */
+/** The caller that a plan is made for: it has only the Seats in the caller's scope. */
 export interface SeatsReader {
   readonly tenant: string
   readonly scope: Scope

@@ -90,7 +90,7 @@ export type ScimGroupStep =
 /** Ids of a step: 30 KB of JSON, which the event loop writes within a millisecond. */
 const MAX_STEP = 1000
 
-/** The same steps, none of which has more than 1,000 ids. */
+/** The same steps, in pieces of at most 1,000 ids. */
 export function shortSteps(steps: readonly ScimGroupStep[]): ScimGroupStep[] {
   return steps.flatMap((step): ScimGroupStep[] => {
     if ('set' in step) return [step]

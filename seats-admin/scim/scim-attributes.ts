@@ -42,7 +42,7 @@ function byName(all: readonly ScimAttribute[]): Attributes {
   return new Map(all.map((each) => [each.name.toLowerCase(), each]))
 }
 
-/** A list of values, of which each may have a type, and one is primary (RFC 7643, section 2.4). */
+/** A list of values: each may have a type, and one is primary (RFC 7643, section 2.4). */
 function values(name: string, description: string, valueType: Options = {}): ScimAttribute {
   return attribute(name, description, { multi: true }, [
     attribute('value', 'The value.', valueType),

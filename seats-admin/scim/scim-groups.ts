@@ -88,7 +88,7 @@ function memberId(member: unknown): string | ScimFault {
   return count === 1 && typeof id === 'string' && id !== '' ? id : noMember
 }
 
-/** Steps of one change, after those of one kind in a row are joined. Each is a statement at least. */
+/** The most steps of one change, once steps of one kind in a row are joined. Each takes a statement or more. */
 const MAX_STEPS = 1000
 const tooManySteps = invalidValue(
   `A change of a group has more than ${MAX_STEPS} operations that cannot be joined.`,

@@ -40,7 +40,7 @@ export function parsePath(text: string, urn: string): ScimPath | null {
   return reader?.isAtEnd === true ? path : null
 }
 
-/** The conditions, all of which hold for what the filter selects; null: it is not understood. */
+/** The conditions that a value must meet, each of them; null: the filter is not understood. */
 export function parseFilter(text: string, urn: string): readonly ScimCondition[] | null {
   const reader = Reader.of(text, urn)
   const conditions = reader?.conditions(true) ?? null

@@ -322,7 +322,6 @@ interface ExplainedCaller {
 
 const NO_KEY = 'There is no such API key here.'
 const NO_SIGN_IN = 'No sign-in of this user is known here; tokens of other issuers leave no trace.'
-
 const NOT_SAID = 'Who the user is in SCIM is not known here: no sign-in has recorded the claim that says so.'
 
 /** @param byGroups null: the groups of the user give it nothing */

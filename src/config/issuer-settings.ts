@@ -3,7 +3,8 @@
  */
 
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
-import { httpUrl, issuerUrl, nonEmpty, type OidcConfig } from './oidc-settings.ts'
+import { issuerUrl, type OidcConfig } from './oidc-settings.ts'
+import { httpUrl, nonEmpty } from './provider-values.ts'
 import type { Section } from './section.ts'
 import {
   duration,

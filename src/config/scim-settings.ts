@@ -2,7 +2,7 @@
 
 import type { ScimMode } from '../../seats-admin/model/scim.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
-import { nonEmpty } from './oidc-settings.ts'
+import { nonEmpty } from './provider-values.ts'
 import type { Section } from './section.ts'
 import { list, map, optional, required, setting, text } from './setting.ts'
 

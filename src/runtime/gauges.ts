@@ -96,7 +96,7 @@ export function addDataPlaneGauges(
   metrics.read(
     'counter',
     'seatgate_administrators_lost_total',
-    'How often a write by SCIM left a tenant that nobody can administer.',
+    'How often a write by SCIM took the last administrator from a tenant.',
     () => [{ labels: {}, value: administration.losses }],
   )
   metrics.gauge(

@@ -1,7 +1,7 @@
 /** Events by push: a transmitter of its own, and a certified provider where users sign in. */
 
 import t, { type Test } from 'tap'
-import type { EventsConfig } from '../../src/config/oidc-settings.ts'
+import type { EventsConfig } from '../../src/config/events-settings.ts'
 import { outcome } from '../revocations/support.ts'
 import type { Visitor } from '../sign-in/visitor.ts'
 import { EVENTS, pushed, Transmitter } from '../support/transmitter.ts'

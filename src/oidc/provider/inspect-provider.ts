@@ -3,7 +3,7 @@
 import { importJWK, type JWK } from 'jose'
 import type { IssuerConfig, OidcConfig } from '../../config/config.ts'
 import { issuerHttp, keysUri } from '../issuers/token-issuer.ts'
-import type { EventsConfig } from '../../config/oidc-settings.ts'
+import type { EventsConfig } from '../../config/events-settings.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { providerKeysUri, transmitterHttp, transmitterKeysUri } from '../signals/signal-keys.ts'
 import { ASYMMETRIC } from './algorithms.ts'

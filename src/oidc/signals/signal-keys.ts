@@ -7,7 +7,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import type { EventsConfig } from '../../config/oidc-settings.ts'
+import type { EventsConfig } from '../../config/events-settings.ts'
 import type { OidcConfig } from '../../config/config.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { keysUri } from '../issuers/token-issuer.ts'

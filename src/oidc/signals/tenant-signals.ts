@@ -1,6 +1,7 @@
 /** What a tenant's signals are verified with. */
 
-import { signalUris, type EventsConfig } from '../../config/oidc-settings.ts'
+import type { EventsConfig } from '../../config/events-settings.ts'
+import { signalUris } from '../../config/oidc-settings.ts'
 import type { OidcTenant } from '../ports.ts'
 import type { HttpLimits } from '../provider/http.ts'
 import { providerKeys, type SignalKeys, transmitterKeys } from './signal-keys.ts'
