@@ -68,7 +68,15 @@ for (const [name, { works, exit = 0 }] of Object.entries(ROWS))
       t.equal(ran.code, exit, `${line}: ${ran.err}`)
       wellSaid(t, ran, line)
       if (name !== 'completion' && name !== 'audit export')
-        t.same(ran.out.split('\n').filter(isWide), [], line)
+        // The paths of the gateway's own endpoints are shown whole.
+        t.same(
+          ran.out
+            .split('\n')
+            .filter(isWide)
+            .filter((each) => !each.endsWith('(built in)')),
+          [],
+          line,
+        )
     }
     const unread = await seatgateUnread(folder(t), argsOf(works[0] ?? ''))
     t.equal(unread.code, name === 'bootstrap' ? 1 : 0, 'the key of bootstrap is lost')

@@ -158,6 +158,12 @@ export const ROWS: Readonly<Record<string, Row>> = {
     withoutStore: 1,
     wrong: ['fleet --url x', 'fleet --wait x', 'fleet --within 1s', 'fleet --wait 0123456789ab --within 0s'],
   },
+  'scim compare': {
+    works: ['scim compare --tenant acme --config scim.yaml'],
+    unknownTenant: 'scim compare --tenant nobody --config scim.yaml',
+    withoutStore: 1,
+    wrong: ['scim compare acme', 'scim compare --url x'],
+  },
   'secrets status': {
     works: ['secrets status', 'secrets status --json'],
     withoutStore: 1,
@@ -223,6 +229,10 @@ const LOGGED = {
 const { config, jwks, receipt } = signing()
 const IDENTITY = `identity: { keys: [key.pem], issuer: "${config.issuer}" }\n`
 
+const OIDC =
+  'oidc: { issuer: "https://login.acme.example", client_id: seatgate, redirect_uri: "https://gw.example/auth/oidc/callback" }'
+const SCIM = `${OIDC}, scim: { token: "scim-token-of-acme-scim-token-of-acme" }`
+
 export const FILES = {
   'a.receipt': receipt(),
   'receipts/a.receipt': receipt(),
@@ -230,6 +240,7 @@ export const FILES = {
   'signing.yaml': `${CONFIG}${IDENTITY}`,
   'keys.json': jwks,
   'gateway.config.yaml': CONFIG,
+  'scim.yaml': CONFIG.replace('acme: {', `acme: { ${SCIM},`),
   'routes/a.yaml': `${ROUTES}  GET ${LONG}: trainings:long\n`,
   'old/gateway.config.yaml': CONFIG,
   'old/routes/a.yaml': ROUTES.replace('trainings:list', 'trainings:all'),

@@ -114,7 +114,7 @@ export const createGrant = defineCommand({
     json: JSON_OUTPUT,
   },
   exits: WRITTEN,
-  example: 'seatgate grants create anna@example.com --seat Operator --until 2h --reason on-call',
+  example: 'seatgate grants create anna --seat Operator --until 2h --reason on-call',
   run: async ({ values, positionals: [subOrAddress = ''] }, terminal) => {
     const { seat, reason, json } = values
     const until = momentOf('--until', values.until)
