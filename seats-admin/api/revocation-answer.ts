@@ -7,8 +7,9 @@ import type { AdminDeps } from './admin-endpoint.ts'
 import { answerForm, type RevocationAnswer } from './revocation-views.ts'
 
 /**
- * Waits until no instance decides otherwise, and stores the answer with its receipt before it is sent: no caller
- * knows a receipt that the gateway does not. Rejects if the store is unavailable: the revocation is made then.
+ * Waits until no instance decides otherwise, and stores the answer with its receipt before it is sent: no
+ * caller knows a receipt that the gateway does not. Rejects if the store is unavailable: the revocation is
+ * made then.
  */
 export async function answerRevocation(
   {

@@ -1,4 +1,7 @@
-/** `/v1/scim/`: what a tenant's users would have by their SCIM groups, beside what their latest sign-ins gave them. */
+/**
+ * `/v1/scim/`: what a tenant's users would have by their SCIM groups, beside what their latest sign-ins gave
+ * them.
+ */
 
 import { flag, list, named, object, oneOf, orNull, text, textItem, view } from '../model/json-schema.ts'
 import { type AdminRefusal, isRefusal, scimNotConfigured } from '../model/refusal.ts'

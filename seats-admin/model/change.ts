@@ -28,8 +28,8 @@ export interface Change {
   readonly tenant: string
   readonly kind: ChangeKind
   /**
-   * The id or name of a Seat, the id of an API key or of a session, or JSON: the `sub` of a user, the notice of a
-   * revocation, or the key of a membership.
+   * The id or name of a Seat, the id of an API key or of a session, or JSON: the `sub` of a user, the notice
+   * of a revocation, or the key of a membership.
    */
   readonly key: string
 }

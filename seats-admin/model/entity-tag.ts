@@ -1,8 +1,8 @@
 /**
- * Entity tags of Seats, API keys, and SCIM users and groups (RFC 9110, section 8.8.3). Strong: each write makes
- * another one, also if it restores an earlier state. The time is part of a tag, because a restored backup counts its
- * versions again. `api/admin-endpoint.ts` reads `If-Match`. The writers of the store compare it in the transaction
- * of the write.
+ * Entity tags of Seats, API keys, and SCIM users and groups (RFC 9110, section 8.8.3). Strong: each write
+ * makes another one, also if it restores an earlier state. The time is part of a tag, because a restored
+ * backup counts its versions again. `api/admin-endpoint.ts` reads `If-Match`. The writers of the store
+ * compare it in the transaction of the write.
  */
 
 import { hash } from 'node:crypto'
@@ -25,7 +25,10 @@ export function apiKeyTag({ id, version, createdAt, revokedAt, seats }: ApiKey):
   return tagOf(version, [id, createdAt, revokedAt, seats])
 }
 
-/** The tag of a SCIM user or group. SCIM shows tags as weak (RFC 7644, section 3.14): `W/` is no part of this text. */
+/**
+ * The tag of a SCIM user or group. SCIM shows tags as weak (RFC 7644, section 3.14): `W/` is no part of this
+ * text.
+ */
 export function scimTag({ id, version, createdAt, modifiedAt }: ScimUser | ScimGroup): string {
   return tagOf(version, [id, createdAt, modifiedAt])
 }

@@ -51,9 +51,10 @@ export interface GrantedUser {
 }
 
 /**
- * The grants of a tenant, with the time of the store at the reading. Those that begin later are among them, and
- * those that have ended within the last day: a process may keep the reading for long, and the clock of the store
- * may have been wrong for a moment. A grant counts while it is in force ({@link isGrantInForce}) by two clocks.
+ * The grants of a tenant, with the time of the store at the reading. Those that begin later are among them,
+ * and those that have ended within the last day: a process may keep the reading for long, and the clock of
+ * the store may have been wrong for a moment. A grant counts while it is in force ({@link isGrantInForce}) by
+ * two clocks.
  */
 export interface GrantsReading {
   readonly now: number

@@ -56,7 +56,9 @@ export interface Instance {
   readonly startedAt: number | null
   /** The version of Seatgate; null: an older version, which does not report it. */
   readonly version: string | null
-  /** What the instance understands, as {@link UNDERSTOOD}; null: an older version, which does not report it. */
+  /**
+   * What the instance understands, as {@link UNDERSTOOD}; null: an older version, which does not report it.
+   */
   readonly understands: readonly string[] | null
   /** What it has cut for the revocations of the last seconds, as of that beat. */
   readonly cuts: readonly CutReport[]
@@ -68,7 +70,9 @@ export const BLOCK_ORIGIN = 'block-origin'
 /** Sessions that stay while their tokens are void. */
 export const VOID_TOKENS = 'void-tokens'
 
-/** What this version understands, which each instance registers: kinds of changes, and what may be in records. */
+/**
+ * What this version understands, which each instance registers: kinds of changes, and what may be in records.
+ */
 export const UNDERSTOOD: readonly string[] = [...CHANGE_KINDS, BLOCK_ORIGIN, VOID_TOKENS]
 
 /** An instance that may have something open. */
@@ -135,13 +139,15 @@ export interface Registry {
     cuts?: readonly CutReport[],
   ): Promise<FeedReading & { readonly registered: boolean }>
   instances(): Promise<readonly Instance[]>
-  /** Replaces the secrets that an instance shows. Durable before it resolves; nothing if it is not registered. */
+  /**
+   * Replaces the secrets that an instance shows. Durable before it resolves; nothing if it is not registered.
+   */
   showSecrets(id: string, secrets: TenantSecrets): Promise<void>
   /** @param tenant the only tenant to read; null: all */
   secrets(tenant: string | null): Promise<readonly InstanceSecrets[]>
   /**
-   * The instances on the list, and those that {@link forget} has removed in the last minute and that have neither
-   * registered again nor left.
+   * The instances on the list, and those that {@link forget} has removed in the last minute and that have
+   * neither registered again nor left.
    */
   reachable(): Promise<readonly ReachableInstance[]>
   /**

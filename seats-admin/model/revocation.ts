@@ -16,8 +16,8 @@ export type RevocationSubject =
 /**
  * - `existing`: what the subject has now: sessions, tokens, and the API keys that the user owns
  * - `all`: that, and a block of the user
- * - `tokens`: tokens that a user was issued. Sessions stay, and their Seats are mapped again before they count; the
- *   user's API keys stay too. An event of the identity provider does so
+ * - `tokens`: tokens that a user was issued. Sessions stay, and their Seats are mapped again before they
+ *   count; the user's API keys stay too. An event of the identity provider does so
  */
 export type RevocationScope = 'existing' | 'all' | 'tokens'
 

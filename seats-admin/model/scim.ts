@@ -1,8 +1,10 @@
 /**
- * Users and groups as an identity provider keeps them here by SCIM 2.0 (RFC 7643). Times in ms since the epoch.
+ * Users and groups as an identity provider keeps them here by SCIM 2.0 (RFC 7643). Times in ms since the
+ * epoch.
  *
- * The *member key* is the text by which a SCIM user and a caller meet. {@link ScimMode} says what it is. It is compared
- * exactly, and never an email address: a user who may choose it at the provider would get the groups of another.
+ * The *member key* is the text by which a SCIM user and a caller meet. {@link ScimMode} says what it is. It
+ * is compared exactly, and never an email address: a user who may choose it at the provider would get the
+ * groups of another.
  */
 
 import type { JsonObject } from './canonical-json.ts'
@@ -18,8 +20,9 @@ export type ScimMode = 'externalId' | 'userName' | 'claim'
 
 /** Characters (UTF-16 code units) of `userName` and `externalId`: a member key may be a `sub`. */
 export const MAX_SCIM_KEY = 255
-/** Characters of a display name, as long as any name of a Seat, and of an email address. */
+/** Characters of a display name: it may be as long as the name of a Seat. */
 export const MAX_SCIM_NAME = 512
+/** Characters of an email address. */
 export const MAX_SCIM_EMAIL = 320
 /** Bytes of the JSON of {@link ScimUserInput.resource}. */
 export const MAX_SCIM_RESOURCE = 256 * 1024
@@ -78,8 +81,8 @@ export interface ScimMember {
 }
 
 /**
- * A step of a change of a group. Members are ids of users. To add a member or to remove one who is none changes
- * nothing. `replace` makes the list the members.
+ * A step of a change of a group. Members are ids of users. To add a member or to remove one who is none
+ * changes nothing. `replace` makes the list the members.
  */
 export type ScimGroupStep =
   | { readonly set: Partial<ScimGroupInput> }
@@ -120,7 +123,10 @@ export interface MembershipReading {
   readonly user: ScimMembership | null
 }
 
-/** The key of a change of kind `membership`: the possible member keys of the user; null: any user of the tenant. */
+/**
+ * The key of a change of kind `membership`: the possible member keys of the user; null: any user of the
+ * tenant.
+ */
 export type MembershipKey = readonly [externalId: string | null, userName: string] | null
 
 /** @returns null for every user, and for any text that a newer version may write */

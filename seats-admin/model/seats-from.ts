@@ -3,8 +3,8 @@
 import type { ScimMode } from './scim.ts'
 
 /**
- * A mode: the SCIM groups that the user is in now, each the Seat of its name (`seats_from: scim`). The mode says how
- * users and SCIM users meet. Null: the latest sign-in.
+ * A mode: the SCIM groups that the user is in now, each the Seat of its name (`seats_from: scim`). The mode
+ * says how users and SCIM users meet. Null: the latest sign-in.
  */
 export type SeatsFrom = ScimMode | null
 

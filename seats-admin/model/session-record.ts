@@ -30,11 +30,13 @@ export interface SessionRecord {
   readonly endedAt: number | null
   /** Whether a revocation has ended it. */
   readonly revoked: boolean
-  /** The member key of the user in mode `claim` of SCIM. Left out: the provider gave none, or it is the user. */
+  /**
+   * The member key of the user in mode `claim` of SCIM. Left out: the provider gave none, or it is the user.
+   */
   readonly member?: string
   /**
-   * The tokens of the session with an `iat` up to the second of this time are void, and Seats that were asked for
-   * before count no more; 0: none are. It grows with each event.
+   * The tokens of the session with an `iat` up to the second of this time are void, and Seats that were asked
+   * for before count no more; 0: none are. It grows with each event.
    */
   readonly voidUntil: number
 }

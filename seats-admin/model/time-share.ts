@@ -1,7 +1,8 @@
 /**
  * Work of requests that takes long, in slices between which the event loop serves other work. All such work
  * of the process shares one slice in each iteration of the loop and takes turns in it: a hundred of these
- * requests delay others no more than one does. `src/lib/time-slices.ts` is for work that no request waits for.
+ * requests delay others no more than one does. `src/lib/time-slices.ts` is for work that no request waits
+ * for.
  */
 
 import { performance } from 'node:perf_hooks'

@@ -18,7 +18,9 @@ export interface User {
   /** The email address of the latest sign-in; null: the provider gave none. */
   readonly email: string | null
   readonly name: string | null
-  /** The latest sign-in or refresh in ms since the epoch; null if it was before this was recorded, or never. */
+  /**
+   * The latest sign-in or refresh in ms since the epoch; null if it was before this was recorded, or never.
+   */
   readonly lastSignIn: number | null
   /** The names of the Seats that the user has without grants, in order. `SeatsFrom` says what gives them. */
   readonly seats: readonly string[]
@@ -45,7 +47,9 @@ export interface HeldSeatName {
   readonly until: number | null
 }
 
-/** The Seats of the latest sign-in, and then those that the user has by grants alone, the last to end first. */
+/**
+ * The Seats of the latest sign-in, and then those that the user has by grants alone, the last to end first.
+ */
 export function seatsHeld({ seats, grants = [] }: Pick<User, 'seats' | 'grants'>): HeldSeatName[] {
   const ends = new Map<string, number>()
   for (const { seat, until } of grants)

@@ -88,7 +88,9 @@ function memberId(member: unknown): string | ScimFault {
   return count === 1 && typeof id === 'string' && id !== '' ? id : noMember
 }
 
-/** The most steps of one change, once steps of one kind in a row are joined. Each takes a statement or more. */
+/**
+ * The most steps of one change, once steps of one kind in a row are joined. Each takes a statement or more.
+ */
 const MAX_STEPS = 1000
 const tooManySteps = invalidValue(
   `A change of a group has more than ${MAX_STEPS} operations that cannot be joined.`,
@@ -206,7 +208,11 @@ class Steps {
   }
 }
 
-/** The JSON of a group. @param members undefined: they are left out */
+/**
+ * The JSON of a group.
+ *
+ * @param members undefined: they are left out
+ */
 export function groupForm(
   { id, displayName, externalId }: ScimGroup,
   members: readonly ScimMember[] | undefined,

@@ -7,7 +7,7 @@ import { isInput } from './scim-values.ts'
 /** Attributes of every answer (RFC 7643, section 7, `returned`). */
 const ALWAYS: ReadonlySet<string> = new Set(['schemas', 'id'])
 
-/** The names of attributes in lower case, each with those of its members; null: the whole attribute. */
+/** Attribute → the names of its members, both in lower case; null: the whole attribute. */
 type Names = ReadonlyMap<string, ReadonlySet<string> | null>
 
 export class Projection {

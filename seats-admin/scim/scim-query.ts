@@ -47,7 +47,7 @@ function projectionOf(values: Values, urn: string): Projection {
   return Projection.of(values.get('attributes') ?? null, values.get('excludedAttributes') ?? null, urn)
 }
 
-/** @returns a fault if the query has any parameter */
+/** @returns a fault if the query has a parameter */
 export function refuseQuery(query: string): ScimFault | null {
   const values = valuesOf(query, ['filter'])
   if (values instanceof ScimFault) return values

@@ -22,8 +22,8 @@ export const MAX_OPERATIONS = 256
 export const READ_ONLY: ReadonlySet<string> = new Set(['id', 'meta', 'schemas'])
 
 /**
- * The attributes after all operations, in order; or the fault of the first one that has one. Each `next` changes one
- * attribute, which takes up to 15 ms with the values of a body of 8 MiB.
+ * The attributes after all operations, in order; or the fault of the first one that has one. Each `next`
+ * changes one attribute, which takes up to 15 ms with the values of a body of 8 MiB.
  */
 export function* patchUser(
   attributes: UserAttributes,
@@ -199,7 +199,7 @@ function nextWhole(
   op: Op,
   value: unknown,
 ): readonly unknown[] | ScimFault {
-  // A list of nobody removes nothing: to remove all values, the operation has no value.
+  // An empty list removes nothing: to remove all values, the operation leaves `value` out.
   if (op === 'remove' && value === undefined) return []
   const values = canonicalValue(value, attribute)
   if (values instanceof ScimFault) return values

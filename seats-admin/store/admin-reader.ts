@@ -202,7 +202,7 @@ function userAndSeatQueries(dialect: Dialect, seatsFrom: SeatsFrom) {
   }
 }
 
-/** Outside the admin space a user is visible through a visible Seat, also that of a grant. */
+/** Outside the admin space, a user is visible through a visible Seat, of a grant too. */
 function visibleUser(row: Row | undefined, scope: Scope): User | null {
   if (row === undefined) return null
   const shown = user(row)

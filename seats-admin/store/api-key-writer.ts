@@ -115,8 +115,8 @@ export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
 }
 
 /**
- * Whether the writer may give the Seats to a holder. Permissions are read only if they matter, in batches, until
- * the result is known.
+ * Whether the writer may give the Seats to a holder. Permissions are read only if they matter, in batches,
+ * until the result is known.
  *
  * @param statement of {@link seatPermissions}
  * @param seats rows with {@link seatColumns}

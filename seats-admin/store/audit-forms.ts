@@ -1,6 +1,6 @@
 /**
- * What the audit records of a change: Seats, API keys, blocks, grants and sessions as their `GET` shows them, and users
- * and groups of SCIM in short. Never a key's text or its hash.
+ * What the audit records of a change: Seats, API keys, blocks, grants and sessions as their `GET` shows them,
+ * and users and groups of SCIM in short. Never a key's text or its hash.
  */
 
 import type { AuditAction, AuditTarget } from '../model/audit.ts'

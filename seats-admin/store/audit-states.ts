@@ -1,8 +1,8 @@
 /**
- * What the entries of a tenant's audit say of each Seat, API key, block, grant, revocation, and SCIM user and group: whether each entry begins where
- * the one before it on the same target ended, and whether the rows of the store are what the last one says. A
- * chain whose hashes are right does not show that: a row may have been changed by SQL. Sessions are left out,
- * as refreshes change them without an entry.
+ * What the entries of a tenant's audit say of each Seat, API key, block, grant, revocation, and SCIM user and
+ * group: whether each entry begins where the one before it on the same target ended, and whether the rows of
+ * the store are what the last one says. A chain whose hashes are right does not show that: a row may have
+ * been changed by SQL. Sessions are left out, as refreshes change them without an entry.
  */
 
 import { hash } from 'node:crypto'
@@ -79,7 +79,7 @@ export class AuditStates extends Findings {
   /** Ids of Seats by the name that they have. */
   readonly #ids = new Map<string, string>()
   readonly #rows: Compared[] = []
-  /** The groups whose number of members is not that of their memberships. */
+  /** The groups whose number of members differs from the number of their rows in `scim_members`. */
   readonly #counted: { readonly id: string; readonly message: string }[] = []
   /** The number of the newest entry that was read. */
   #newest = 0
@@ -152,8 +152,8 @@ export class AuditStates extends Findings {
   }
 
   /**
-   * The ids that entries have left and whose rows were not given: pages that are counted from the first item skip one
-   * if an earlier item is deleted.
+   * The ids that entries have left and whose rows were not given: pages that are counted from the first item
+   * skip one if an earlier item is deleted.
    */
   missing(kind: ScimKind): string[] {
     const there = new Set(this.#rows.map((row) => keyOf(row.kind, row.id)))
@@ -162,7 +162,11 @@ export class AuditStates extends Findings {
       .map(([key]) => key.slice(kind.length + 1))
   }
 
-  /** Compares the rows that were given. @param now ms since the epoch */
+  /**
+   * Compares the rows that were given.
+   *
+   * @param now ms since the epoch
+   */
   end(now: number): void {
     for (const row of this.#rows) this.#compare(row)
     for (const { id, message } of this.#counted) {
@@ -331,7 +335,8 @@ const FOLLOWING: Partial<Readonly<Record<Kind, readonly string[]>>> = {
 
 /**
  * Without what changes with no entry of the target: the key that a bootstrap made with a Seat, and the names
- * of the Seats of a key or a grant, which follow the Seats, and the members of a group, which deleted users leave. An entry of an older version lacks the origin of a block, `admin`.
+ * of the Seats of a key or a grant, which follow the Seats, and the members of a group, which deleted users
+ * leave. An entry of an older version lacks the origin of a block, `admin`.
  */
 function digest(kind: Kind, state: JsonObject | null): string | null {
   if (state === null) return null

@@ -32,7 +32,7 @@ export function blocking(dialect: Dialect) {
       const older = await transaction.get(instanceWithoutBlocks, {})
       if (older !== undefined) return refusalFor(text(older, 'name'))
     }
-    // Of two blocks of a user it would take one, and accept the user again at the end of that one.
+    // An older instance reads one of two blocks, and would accept the user when that one ends.
     if (origin !== 'admin') {
       const older = await olderInstance(dialect, transaction, BLOCK_ORIGIN)
       if (older !== null) return older
@@ -98,8 +98,8 @@ export function blockWriter({ dialect, write }: Database) {
 }
 
 /**
- * The refusal of a write that a running instance of an older version does not understand, and would decide against;
- * null: there is no such instance.
+ * The refusal of a write that a running instance of an older version does not understand, and would decide
+ * against; null: there is no such instance.
  *
  * @param understands what instances register that understand it
  */

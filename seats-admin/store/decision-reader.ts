@@ -93,8 +93,8 @@ function byId(tenant: string, id: string) {
 
 /**
  * Bytes of `spaces` and `permissions` up to which a decision reads the complete Seat, about 150 permissions.
- * For a larger Seat, the store returns only the requested space and permission, so that the cost of a decision
- * is bounded.
+ * For a larger Seat, the store returns only the requested space and permission, so that the cost of a
+ * decision is bounded.
  *
  * The limit of a Seat's size (`limits.seat_bytes`) is no such bound, because a key or a token may name 1,000
  * Seats. In SQLite, reading a Seat of 60 KiB whole takes 2.3 ms of CPU time and 200 KB of memory; this takes

@@ -1,8 +1,8 @@
 /**
  * Tokens of identity providers that take effect once, as records among the logouts at the provider.
  *
- * A token is begun in the transaction of its effect, and used once its sender was told of that: one whose sender
- * was not told can be sent again. Of two at once, on any instances, one takes effect.
+ * A token is begun in the transaction of its effect, and used once its sender was told of that: one whose
+ * sender was not told can be sent again. Of two at once, on any instances, one takes effect.
  */
 
 import { createHash } from 'node:crypto'

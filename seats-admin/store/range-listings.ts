@@ -179,7 +179,10 @@ export function rangeListing<V>(rows: readonly Row[], toValue: (row: Row) => V):
 
 /** The number of keys or users of a range. */
 const HOLDERS = 2000
-/** The same of users with groups. Each may be in 1,000 groups that are no Seats, which must be read to know that. */
+/**
+ * The same of users with groups. Each may be in 1,000 groups that are no Seats, which must be read to know
+ * that.
+ */
 const SCIM_USERS = 250
 /**
  * The number of their Seats, more than one key or user has. Each is looked up by its id: from a cold disk

@@ -11,7 +11,9 @@ import { subDigest } from './block-queries.ts'
 import { type Dialect, integer, integerOrNull, type Row, text } from './rows.ts'
 import type { Values } from './statements.ts'
 
-/** Restricted users that a process keeps as a whole for a tenant: a decision then needs no read of its own. */
+/**
+ * Restricted users that a process keeps as a whole for a tenant: a decision then needs no read of its own.
+ */
 export const MAX_RESTRICTED = 500
 
 /** Identifies the subject, because PostgreSQL indexes only short values. */
@@ -85,7 +87,11 @@ export function userRestrictionReading(user: string) {
   }
 }
 
-/** The end of a user's blocks of different origins. @param until the end of a further one; null: it has none */
+/**
+ * The end of a user's blocks of different origins.
+ *
+ * @param until the end of a further one; null: it has none
+ */
 function laterEnd(block: UserRestriction['block'], until: number | null): number | null {
   if (block === null) return until
   return block.until === null || until === null ? null : Math.max(block.until, until)

@@ -47,9 +47,9 @@ const OPEN_KEYS =
   'FROM api_keys k WHERE k.tenant = :tenant AND k.revoked_at IS NULL AND k.created_at <= :born'
 
 /**
- * Statements for rows from after `:after`, at most `:limit`, that were created up to `:born`. Sessions have the order of
- * the index of open ones: in the order of their ids, PostgreSQL without statistics sorts all that are left for each page,
- * which took 136 ms a page for a tenant with 50,000.
+ * Statements for rows from after `:after`, at most `:limit`, that were created up to `:born`. Sessions have
+ * the order of the index of open ones: in the order of their ids, PostgreSQL without statistics sorts all
+ * that are left for each page, which took 136 ms a page for a tenant with 50,000.
  */
 export function concernQueries(dialect: Dialect) {
   const { forUpdate } = dialect

@@ -25,7 +25,10 @@ export interface RevocationInput {
 
 /** What the transaction of a revocation records for the identity provider that requests it. */
 export interface ProviderRequest {
-  /** The digest of the token that requests it, which takes effect once; null: it has begun with an earlier write. */
+  /**
+   * The digest of the token that requests it, which takes effect once; null: it has begun with an earlier
+   * write.
+   */
   readonly token: Uint8Array | null
   /**
    * The digest of the user as `SessionStore.recordLogout` takes it, so that no sign-in from before completes;
@@ -42,13 +45,15 @@ export interface RevocationCount extends Pick<Revocation, 'ended' | 'keptKey'> {
   readonly committed: Committed
 }
 
-/** The sessions, and the API keys, of one revocation that have a change each, and the keys that a count names. */
+/**
+ * The sessions, and the API keys, of one revocation that have a change each, and the keys that a count names.
+ */
 export const MAX_NAMED = 1000
 
 /**
- * A revocation of a tenant or a user may take this many times as long as another call: with 100,000 sessions it takes
- * 6 s in PostgreSQL and 4.5 s in SQLite, and other writes of the store wait. Of a user, too: a thief who signs in
- * again and again must not be able to prevent it.
+ * A revocation of a tenant or a user may take this many times as long as another call: with 100,000 sessions
+ * it takes 6 s in PostgreSQL and 4.5 s in SQLite, and other writes of the store wait. Of a user, too: a thief
+ * who signs in again and again must not be able to prevent it.
  */
 export const REVOCATION_PATIENCE = 15
 
@@ -87,14 +92,15 @@ export interface AppliedReceipt extends Pick<Revocation, 'id' | 'at' | 'subject'
 
 export interface RevocationStore {
   /**
-   * Voids what the subject was given up to now, in one transaction. For a user, an issuer and a tenant, a cutoff
-   * stays, which never goes back. The sessions and API keys of the subject end, also those that have expired: an
-   * instance whose clock is behind would accept them. A user whom the store does not know is no refusal. The
-   * caller is in the admin space.
+   * Voids what the subject was given up to now, in one transaction. For a user, an issuer and a tenant, a
+   * cutoff stays, which never goes back. The sessions and API keys of the subject end, also those that have
+   * expired: an instance whose clock is behind would accept them. A user whom the store does not know is no
+   * refusal. The caller is in the admin space.
    *
    * The changes begin with the one of kind `revocation`. A change of kind `session` follows for each session
-   * unless there are more than {@link MAX_NAMED}, one of kind `api-key` for each key, and one of kind `block`.
-   * A session that is created after the commit is not concerned, one that was created before has ended.
+   * unless there are more than {@link MAX_NAMED}, one of kind `api-key` for each key, and one of kind
+   * `block`. A session that is created after the commit is not concerned, one that was created before has
+   * ended.
    */
   revoke(writer: Writer, input: RevocationInput): Promise<AdministrativeWrite<Revocation> | AdminRefusal>
 
@@ -111,7 +117,11 @@ export interface RevocationStore {
   /** What {@link revoke} would end now. Changes nothing but the feed, and the audit has no entry of it. */
   countRevocation(writer: Writer, input: RevocationInput): Promise<RevocationCount | AdminRefusal>
 
-  /** Stores the final answer. A second call changes nothing. @param answer JSON */
+  /**
+   * Stores the final answer. A second call changes nothing.
+   *
+   * @param answer JSON
+   */
   answerRevocation(tenant: string, id: string, answer: string): Promise<void>
 
   revocationById(tenant: string, id: string): Promise<StoredRevocation | null>
@@ -123,10 +133,11 @@ export interface RevocationStore {
   ): Promise<{ data: StoredRevocation[]; hasMore: boolean }>
 
   /**
-   * Makes the revocations of the receipts again that the store does not have, in order of their times and in one
-   * transaction: with their ids, times and reasons. Of a user and a tenant, sessions and API keys end that were created up to
-   * then. Of a key or a session that the store does not know, the revocation alone is recorded. A block comes back unless
-   * its end has passed. The changes are those of {@link revoke}, of one receipt after the other.
+   * Makes the revocations of the receipts again that the store does not have, in order of their times and in
+   * one transaction: with their ids, times and reasons. Of a user and a tenant, sessions and API keys end
+   * that were created up to then. Of a key or a session that the store does not know, the revocation alone is
+   * recorded. A block comes back unless its end has passed. The changes are those of {@link revoke}, of one
+   * receipt after the other.
    *
    * @returns an item for each receipt, in order of their times
    */

@@ -2,9 +2,9 @@
  * Writes of revocations, each in one transaction.
  *
  * It excludes the other numbered writes, as each of these. Then it keeps out creations of sessions in its
- * tenant, and then takes rows of sessions in any order, and of API keys in the order of their ids. No circle of
- * waiting transactions is possible: a write to sessions that is not numbered has one row and waits for nothing,
- * or skips locked rows, and others take several API keys in the same order.
+ * tenant, and then takes rows of sessions in any order, and of API keys in the order of their ids. No circle
+ * of waiting transactions is possible: a write to sessions that is not numbered has one row and waits for
+ * nothing, or skips locked rows, and others take several API keys in the same order.
  *
  * The sessions need no lock as they are read: none but a numbered write ends one. To lock 100,000 rows first
  * took twice the time.

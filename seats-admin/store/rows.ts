@@ -26,9 +26,9 @@ export interface Dialect {
   /** A subquery: the texts of the JSON array in a parameter. */
   texts(parameter: string): string
   /**
-   * The condition that row `l` of the table fulfils `keys`, and that its `column` has one of these {@link texts}. Each is
-   * found by the index. With `IN`, PostgreSQL without statistics compares each row with each text: to delete 1,000
-   * members of a group of 3,000 took 2.7 s.
+   * The condition that row `l` of the table fulfils `keys`, and that its `column` has one of these {@link
+   * texts}. Each is found by the index. With `IN`, PostgreSQL without statistics compares each row with each
+   * text: to delete 1,000 members of a group of 3,000 took 2.7 s.
    *
    * @param keys the condition on the columns of `l` that the index has before `column`
    */
@@ -47,8 +47,8 @@ export interface Dialect {
   /** The same as {@link forUpdate}, for the rows that no other transaction has locked. */
   readonly skipLocked: string
   /**
-   * The end of `SELECT …`, which has no row while another transaction has, or waits for, {@link soleLock} of the
-   * tenant of `:tenant`. If it has one, no other transaction gets that lock before the end of this one.
+   * The end of `SELECT …`, which has no row while another transaction has, or waits for, {@link soleLock} of
+   * the tenant of `:tenant`. If it has one, no other transaction gets that lock before the end of this one.
    */
   readonly ifNoSoleLock: string
   /** Columns of a query, with a trailing comma: a lock of the tenant until the end of the transaction. */
@@ -59,19 +59,24 @@ export interface Dialect {
    */
   readonly instanceWithoutBlocks: string | null
   /**
-   * A query for the `name` of a running instance that has not registered what `:understands` has, in quotation
-   * marks; null: no other version can be running.
+   * A query for the `name` of a running instance that has not registered what `:understands` has, in
+   * quotation marks; null: no other version can be running.
    */
   readonly instanceWithout: string | null
   /** The time of the store in ms since the epoch. */
   readonly clock: string
   /** The condition that `text` contains `*`, at half the cost of {@link position} for `"*"`. */
   hasAsterisk(text: string): string
-  /** The join of each row with the rows of a table, read by its index. @param alias `l` if left out */
+  /**
+   * The join of each row with the rows of a table, read by its index.
+   *
+   * @param alias `l` if left out
+   */
   lookup(table: string, condition: string, alias?: string): string
   /**
-   * The join of each row with the Seat of a name, as row `l` with `tenant`, `seat_id` and `name`. Without statistics, an
-   * equality lets PostgreSQL read all Seats of the tenant by another index: 2.6 ms instead of 0.2 for a user among 500 Seats.
+   * The join of each row with the Seat of a name, as row `l` with `tenant`, `seat_id` and `name`. Without
+   * statistics, an equality lets PostgreSQL read all Seats of the tenant by another index: 2.6 ms instead of
+   * 0.2 for a user among 500 Seats.
    */
   seatNamed(name: string): string
   /** The condition that row `l` of `members` is of the user `sub`. */
@@ -178,8 +183,8 @@ export function textOrNull(row: Row, column: string): string | null {
 }
 
 /**
- * Values of identity providers and tokens are stored as JSON, which escapes unusual characters: PostgreSQL's text
- * can't hold U+0000 and lone surrogates, and SQLite changes the latter. Different users thus always have
+ * Values of identity providers and tokens are stored as JSON, which escapes unusual characters: PostgreSQL's
+ * text can't hold U+0000 and lone surrogates, and SQLite changes the latter. Different users thus always have
  * different values.
  */
 export function quoted(value: string | null): string | null {

@@ -45,7 +45,7 @@ function comparedUsers(dialect: Dialect, mode: ScimMode): string {
   return dialect.page(rows, ['seats', 'scim_seats'], 'ASC')
 }
 
-/** SCIM users, those who have signed in too: whom to leave out is known from the rows that were read. */
+/** All SCIM users. The reader leaves out those who have signed in, which each row says. */
 function unseenUsers(dialect: Dialect, mode: ScimMode): string {
   const column = {
     userName: 'w.sub = x.user_name',

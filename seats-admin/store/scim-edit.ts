@@ -12,13 +12,13 @@ import { scimNotFound, scimPreconditionFailed, scimUnavailable } from './scim-ru
 import type { ScimStore, ScimWritten } from './scim-store.ts'
 import type { Writer } from './writer.ts'
 
-/** Attempts, each of which another write of the same user has forestalled. */
+/** The most attempts. An attempt fails if another write has changed the user since it was read. */
 const ATTEMPTS = 20
 
 /**
- * Changes a user as `edit` says, on a state that no other write has changed. A transaction may run in another thread,
- * which no function can be sent to: so the user is read, edited and written if it still is what was read, or else
- * read again.
+ * Changes a user as `edit` says, on a state that no other write has changed. A transaction may run in another
+ * thread, which no function can be sent to: so the user is read, edited and written if it still is what was
+ * read, or else read again.
  *
  * @param edit has no effect but its result, as it may be called several times
  */

@@ -1,7 +1,7 @@
 /**
- * Writes of SCIM groups, each in one transaction. A group may have 100,000 members: ids are read and written in pieces of
- * 1,000, and what decisions keep is forgotten for each user who came or went, or for all of the tenant if there are
- * many.
+ * Writes of SCIM groups, each in one transaction. A group may have 100,000 members: ids are read and written
+ * in pieces of 1,000, and what decisions keep is forgotten for each user who came or went, or for all of the
+ * tenant if there are many.
  */
 
 import type { Change } from '../model/change.ts'
@@ -49,8 +49,8 @@ const PATIENCE = REVOCATION_PATIENCE
 const MEMBER: Columns = { tenant: 'text', group_id: 'text', user_id: 'text' }
 
 /**
- * A first write of many members finds no statistics of them in PostgreSQL, so that joins of it are never left to
- * estimates: each id is looked up by an index.
+ * A first write of many members finds no statistics of them in PostgreSQL, so that joins of it are never left
+ * to estimates: each id is looked up by an index.
  */
 export function scimGroupQueries({ among, lookup, records }: Dialect) {
   const wanted = records(':ids', 'w', { id: 'text' })
@@ -198,7 +198,9 @@ async function refuseTaken(
   return row === undefined ? null : scimTaken('displayName')
 }
 
-/** Makes the steps that concern members. Those that add after `replace` belong to it: `shortSteps` divides it. */
+/**
+ * Makes the steps that concern members. Those that add after `replace` belong to it: `shortSteps` divides it.
+ */
 async function applyMembers(
   moves: MemberMoves,
   steps: readonly ScimGroupStep[],

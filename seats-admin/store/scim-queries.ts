@@ -81,9 +81,9 @@ export function scimGroupRow(group: ScimGroup) {
 }
 
 /**
- * The point read of a decision, by what the member key is: one statement that also reads the counter. The groups are
- * looked up one by one: PostgreSQL without statistics joins them in any order, which takes ten times as long for a user in
- * 1,000 groups.
+ * The point read of a decision, by what the member key is: one statement that also reads the counter. The
+ * groups are looked up one by one: PostgreSQL without statistics joins them in any order, which takes ten
+ * times as long for a user in 1,000 groups.
  */
 export function membershipReads({ list, lookup }: Dialect): Readonly<Record<ScimMode, string>> {
   const of = (condition: string) =>

@@ -71,8 +71,8 @@ export function refuseScimGroup({ displayName, externalId }: ScimGroupInput): Sc
 }
 
 /**
- * During an upgrade, an instance that does not understand changes of memberships would go on to accept what a write
- * takes away.
+ * During an upgrade, an instance that does not understand changes of memberships would go on to accept what a
+ * write takes away.
  */
 export async function refuseOlderInstance(
   { instanceWithout }: Dialect,

@@ -1,11 +1,11 @@
 /**
- * Storage of what an identity provider keeps by SCIM: users, groups and memberships. Each write is one transaction, which
- * the audit records. The author is the provider: `by: 'scim'` and `actor: { kind: 'provider', name: null }`, in
- * the scope of the admin space.
+ * Storage of what an identity provider keeps by SCIM: users, groups and memberships. Each write is one
+ * transaction, which the audit records. The author is the provider: `by: 'scim'` and `actor: { kind:
+ * 'provider', name: null }`, in the scope of the admin space.
  *
- * A write is numbered in the feed only if it changes what decisions read, as kind `membership`. One that changes nothing is
- * successful, without an entry and with the position of the newest commit: announced, it waits for the write
- * that made it so.
+ * A write is numbered in the feed only if it changes what decisions read, as kind `membership`. One that
+ * changes nothing is successful, without an entry and with the position of the newest commit: announced, it
+ * waits for the write that made it so.
  *
  * A write that takes rights away is refused as `unavailable` while a live instance does not understand the
  * changes.
@@ -30,8 +30,9 @@ import type { Writer } from './writer.ts'
 export interface ScimWritten<V> extends Committed {
   readonly value: V
   /**
-   * The revocations that are part of the write, which the caller closes as `POST /v1/revocations` does, and then
-   * answers with `answerRevocation`. In mode `claim` there is one for each `sub` that signed in with the key.
+   * The revocations that are part of the write, which the caller closes as `POST /v1/revocations` does, and
+   * then answers with `answerRevocation`. In mode `claim` there is one for each `sub` that signed in with the
+   * key.
    */
   readonly revocations: readonly Revocation[]
 }
@@ -39,7 +40,10 @@ export interface ScimWritten<V> extends Committed {
 /** Items per page: more are not returned, and fewer where they are large. */
 export const MAX_SCIM_PAGE = 500
 
-/** What all items of a list must be. `userName` and `email` are compared without regard to case, others exactly. */
+/**
+ * What all items of a list must be. `userName` and `email` are compared without regard to case, others
+ * exactly.
+ */
 export interface ScimUserFilter {
   readonly userName?: string
   readonly externalId?: string
@@ -94,13 +98,13 @@ export interface ScimStore {
   listScimUsers(tenant: string, page: ScimPage<ScimUserFilter>): Promise<ScimList<ScimUser>>
 
   /**
-   * Makes the user what `input` says. `editScimUser` calls it: a transaction may run in another thread, which no
-   * function can be sent to.
+   * Makes the user what `input` says. `editScimUser` calls it: a transaction may run in another thread, which
+   * no function can be sent to.
    *
-   * `active: false` revokes `all` of the user: the sessions and owned keys end, and a block of origin `scim` stays.
-   * So does each update of a user who stays inactive, if the block is gone or the last revocation of the user was not
-   * answered as `closed`. `active: true` lifts that block, and what ended stays ended. The user of a former member key loses what
-   * a deleted user loses.
+   * `active: false` revokes `all` of the user: the sessions and owned keys end, and a block of origin `scim`
+   * stays. So does each update of a user who stays inactive, if the block is gone or the last revocation of
+   * the user was not answered as `closed`. `active: true` lifts that block, and what ended stays ended. The
+   * user of a former member key loses what a deleted user loses.
    *
    * @param version of the user that `input` was made from; refused as `changed` if it has another
    */
@@ -113,11 +117,12 @@ export interface ScimStore {
   ): Promise<ScimWritten<ScimUser> | ScimRefusal>
 
   /**
-   * Deletes a user who is not active, and whose last revocation was answered as `closed`: takes it out of all groups,
-   * deletes its grants and lifts the block of origin `scim`. Any other user stays, and is deactivated as by
-   * {@link updateScimUser}: a deletion that an instance did not hear of can be repeated.
+   * Deletes a user who is not active, and whose last revocation was answered as `closed`: takes it out of all
+   * groups, deletes its grants and lifts the block of origin `scim`. Any other user stays, and is deactivated
+   * as by {@link updateScimUser}: a deletion that an instance did not hear of can be repeated.
    *
-   * @returns the value null if the user is deleted; otherwise the user, whose revocations must be closed first
+   * @returns the value null if the user is deleted; otherwise the user, whose revocations must be closed
+   *   first
    */
   deleteScimUser(
     writer: Writer,
@@ -126,16 +131,18 @@ export interface ScimStore {
   ): Promise<ScimWritten<ScimUser | null> | ScimRefusal>
 
   /**
-   * Records at a sign-in in mode `claim` that the user `sub` has this member key. If the SCIM user of the key is not
-   * active, `sub` is blocked in the same transaction, and the sign-in must be refused. Of a deactivation at the same
-   * time, either this sees it, or it sees the key: call it before the session is created.
+   * Records at a sign-in in mode `claim` that the user `sub` has this member key. If the SCIM user of the key
+   * is not active, `sub` is blocked in the same transaction, and the sign-in must be refused. Of a
+   * deactivation at the same time, either this sees it, or it sees the key: call it before the session is
+   * created.
    *
    * @returns null: the user is active or unknown to SCIM
    */
   recordScimMember(writer: Writer, sub: string, key: string): Promise<Committed | null | ScimRefusal>
 
   /**
-   * @param members ids of users; one who is not known is refused as `invalid_value`, as in each write of groups
+   * @param members ids of users; one who is not known is refused as `invalid_value`, as in each write of
+   *   groups
    */
   createScimGroup(
     writer: Writer,
@@ -147,14 +154,22 @@ export interface ScimStore {
 
   listScimGroups(tenant: string, page: ScimPage<ScimGroupFilter>): Promise<ScimList<ScimGroup>>
 
-  /** In order of the ids of the users. @param page with at most 1,000 */
+  /**
+   * In order of the ids of the users.
+   *
+   * @param page with at most 1,000
+   */
   listScimMembers(
     tenant: string,
     group: string,
     page: ScimMemberPage,
   ): Promise<{ readonly data: readonly ScimMember[]; readonly hasMore: boolean }>
 
-  /** All steps in order, or none. @param steps of `shortSteps` */
+  /**
+   * All steps in order, or none.
+   *
+   * @param steps of `shortSteps`
+   */
   updateScimGroup(
     writer: Writer,
     id: string,

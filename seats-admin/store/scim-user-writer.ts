@@ -1,6 +1,6 @@
 /**
- * Writes of SCIM users, each in one transaction with what it takes and gives: revocations, blocks of origin `scim`,
- * memberships, and the row by which administration knows the user.
+ * Writes of SCIM users, each in one transaction with what it takes and gives: revocations, blocks of origin
+ * `scim`, memberships, and the row by which administration knows the user.
  */
 
 import type { Change, Committed } from '../model/change.ts'

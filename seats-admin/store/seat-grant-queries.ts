@@ -18,8 +18,8 @@ import { subDigest, subText } from './block-queries.ts'
 export const MAX_GRANTS = 500
 
 /**
- * Milliseconds that an ended grant is kept, and is in readings: the clock of the store may have been ahead when
- * it ended.
+ * Milliseconds that an ended grant is kept, and is in readings: the clock of the store may have been ahead
+ * when it ended.
  */
 const KEPT = 24 * 3_600_000
 
@@ -28,7 +28,11 @@ const COLUMNS = `g.id, g.tenant, g.sub, g.seat_id, g.from_at, g.until_at, g.reas
 const LISTED =
   'FROM grants g JOIN seats s ON s.tenant = g.tenant AND s.id = g.seat_id WHERE g.tenant = :tenant'
 
-/** The condition that a row of `grants` is in force by the time of the store. @param grant the alias of the row */
+/**
+ * The condition that a row of `grants` is in force by the time of the store.
+ *
+ * @param grant the alias of the row
+ */
 export function grantIsInForce({ clock }: Dialect, grant: string): string {
   const { from_at, until_at, created_at } = columnsOf(grant)
   return `(${from_at} <= ${created_at} OR ${from_at} <= ${clock}) AND ${until_at} > ${clock}`

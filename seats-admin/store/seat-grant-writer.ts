@@ -73,8 +73,8 @@ export function seatGrantWriter({ dialect, write }: Database) {
 }
 
 /**
- * Deletes all grants of a user as part of a write: those to come too, and those that have ended, which may be in force by
- * another clock.
+ * Deletes all grants of a user as part of a write: those to come too, and those that have ended, which may be
+ * in force by another clock.
  *
  * @returns the changes for the commit
  */

@@ -1,4 +1,6 @@
-/** The parts of statements that say which Seats users have: by their latest sign-in, or by their SCIM groups. */
+/**
+ * The parts of statements that say which Seats users have: by their latest sign-in, or by their SCIM groups.
+ */
 
 import type { SeatsFrom } from '../model/seats-from.ts'
 import { type Dialect, SEAT_COLUMNS } from './rows.ts'
@@ -47,7 +49,11 @@ export function isScimUser(mode: NonNullable<SeatsFrom>, sub: string): string {
   return `x.external_id = (SELECT w.member FROM users w WHERE w.tenant = :tenant AND w.sub = ${sub})`
 }
 
-/** The Seats by grants in force. @param sub as of {@link seatsOfUser} */
+/**
+ * The Seats by grants in force.
+ *
+ * @param sub as of {@link seatsOfUser}
+ */
 export function grantedSeats(dialect: Dialect, sub: string): Pick<SeatsOfUser, 'join'> {
   const condition = `l.tenant = :tenant AND ${dialect.isMember(sub)} AND ${grantIsInForce(dialect, 'l')}`
   return { join: dialect.lookup('grants', condition) }
@@ -63,8 +69,8 @@ const ACTIVE_MEMBERS = `coalesce((SELECT n.active_count FROM scim_groups n
     WHERE n.tenant = s.tenant AND n.display_name = s.name), 0) AS member_count`
 
 /**
- * The condition that a user who is not blocked has Seat `a.id`. By SCIM, a user who never signed in counts too.
- * `:blocked` has users as `Dialect.memberOf`, `:blocked_subs` as they are.
+ * The condition that a user who is not blocked has Seat `a.id`. By SCIM, a user who never signed in counts
+ * too. `:blocked` has users as `Dialect.memberOf`, `:blocked_subs` as they are.
  */
 export function hasUser(dialect: Dialect, seatsFrom: SeatsFrom): string {
   const { texts, member } = dialect

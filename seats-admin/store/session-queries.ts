@@ -40,11 +40,11 @@ const THIS = 'tenant = :tenant AND id = :id'
 const SAME_SECRETS = ['cookie_hash', 'family_hash', 'handle_hash']
 
 /**
- * Inserts a session. May be repeated after a lost response: equal secrets mean the same session. Returns no row
- * when another session has the id, or during a revocation in the tenant.
+ * Inserts a session. May be repeated after a lost response: equal secrets mean the same session. Returns no
+ * row when another session has the id, or during a revocation in the tenant.
  *
- * A revocation waits for the creations that are in flight, and then reads the sessions: one of its subject would
- * otherwise outlive it, created before and visible after. A creation does not wait for a revocation:
+ * A revocation waits for the creations that are in flight, and then reads the sessions: one of its subject
+ * would otherwise outlive it, created before and visible after. A creation does not wait for a revocation:
  * the creations of one tenant would take all connections for sign-ins while its 100,000 sessions end.
  */
 export function creation({ ifNoSoleLock }: Dialect): string {

@@ -35,7 +35,9 @@ export interface LogoutSince {
   readonly since: number
 }
 
-/** The fields that a renewal of the Seats changes, and `voidUntil` of the session when the provider was asked. */
+/**
+ * The fields that a renewal of the Seats changes, and `voidUntil` of the session when the provider was asked.
+ */
 export type Renewal = Pick<
   StoredSession,
   'email' | 'name' | 'hashPerm' | 'issuedAt' | 'renewAt' | 'sealed' | 'voidUntil'
@@ -83,11 +85,11 @@ export interface SessionStore {
 
   /**
    * Consumes a refresh handle. Atomically: the row of (tenant, id) whose family hash is `proof.family` is
-   * looked at in this order — none: `unknown`; `endedAt` set: `revoked` or `ended`; `expiresAt <= now`: `expired`; its
-   * handle hash is not `proof.handle`: `endedAt` becomes `now` with a row in the feed and an entry in the
-   * audit, `replayed`; else its handle hash becomes `next`, `rotated` with the row as it now is. Of two
-   * concurrent uses of one handle exactly one is `rotated`; the other then finds another handle in the row,
-   * which is a replay, and ends the family.
+   * looked at in this order — none: `unknown`; `endedAt` set: `revoked` or `ended`; `expiresAt <= now`:
+   * `expired`; its handle hash is not `proof.handle`: `endedAt` becomes `now` with a row in the feed and an
+   * entry in the audit, `replayed`; else its handle hash becomes `next`, `rotated` with the row as it now is.
+   * Of two concurrent uses of one handle exactly one is `rotated`; the other then finds another handle in the
+   * row, which is a replay, and ends the family.
    *
    * @param author for the audit of a replay; its `now` is the time
    */
@@ -119,7 +121,8 @@ export interface SessionStore {
 
   /**
    * Writes the renewal and ends any claim. Atomically: if the session is not ended, its handle hash is
-   * `handle` (null for none), and no tokens of it became void since the provider was asked. With a row in the feed.
+   * `handle` (null for none), and no tokens of it became void since the provider was asked. With a row in the
+   * feed.
    *
    * @returns null when the condition did not hold
    */
@@ -172,15 +175,15 @@ export interface SessionStore {
   loggedOutSince(tenant: string, logout: LogoutSince, or?: LogoutSince | null): Promise<boolean>
 
   /**
-   * Records the digest of a used token, for at least a week. Of all calls for one digest exactly one resolves with true; a
-   * call whose first response was lost may resolve with false.
+   * Records the digest of a used token, for at least a week. Of all calls for one digest exactly one resolves
+   * with true; a call whose first response was lost may resolve with false.
    */
   recordToken(tenant: string, digest: Uint8Array, at: number): Promise<boolean>
 
   /**
-   * Deletes at most `limit` sessions with `expiresAt` before `before`, of all tenants, and records of logouts and
-   * used tokens from a week before then. Ended sessions stay until then, so that their cookies and handles are reported as
-   * ended. No row in the feed, because expired sessions are not valid.
+   * Deletes at most `limit` sessions with `expiresAt` before `before`, of all tenants, and records of logouts
+   * and used tokens from a week before then. Ended sessions stay until then, so that their cookies and
+   * handles are reported as ended. No row in the feed, because expired sessions are not valid.
    *
    * @returns the number of deleted sessions
    */

@@ -136,10 +136,10 @@ ALTER TABLE api_keys ADD COLUMN last_used_at ${integer};
 `,
 
     /**
-     * `cutoffs` has the newest revocation of each user, issuer and tenant, and is kept for good. `subject` is the
-     * JSON of a `RevocationSubject`, and `digest` its SHA-256. `at` is in ms since the epoch. `revoked` of a session
-     * is 1 if a revocation has ended it. `owner` of an API key is a `sub` as a JSON string, `owner_digest` its
-     * SHA-256. An instance of the version before writes and reads without them.
+     * `cutoffs` has the newest revocation of each user, issuer and tenant, and is kept for good. `subject` is
+     * the JSON of a `RevocationSubject`, and `digest` its SHA-256. `at` is in ms since the epoch. `revoked`
+     * of a session is 1 if a revocation has ended it. `owner` of an API key is a `sub` as a JSON string,
+     * `owner_digest` its SHA-256. An instance of the version before writes and reads without them.
      */
     revocations: `
 CREATE TABLE cutoffs (
@@ -170,16 +170,16 @@ CREATE INDEX api_keys_of_owner ON api_keys (tenant, owner_digest, id) WHERE owne
 `,
 
     /**
-     * 1 if the provider left out the groups at the latest sign-in. An instance of the version before writes and
-     * reads without it, so that a mark may stay after a later sign-in there.
+     * 1 if the provider left out the groups at the latest sign-in. An instance of the version before writes
+     * and reads without it, so that a mark may stay after a later sign-in there.
      */
     leftOutGroups: `
 ALTER TABLE users ADD COLUMN groups_left_out ${integer} NOT NULL DEFAULT 0;
 `,
 
     /**
-     * Grants with an end. `sub` is a JSON string; `sub_digest` its SHA-256. The column of `members` is null for a
-     * user who is not listed. Times are ms since the epoch.
+     * Grants with an end. `sub` is a JSON string; `sub_digest` its SHA-256. The column of `members` is null
+     * for a user who is not listed. Times are ms since the epoch.
      */
     grants: `
 CREATE TABLE grants (
@@ -203,10 +203,10 @@ CREATE INDEX grants_of_member ON grants (tenant, ${member.split(' ')[0]}, seat_i
 `,
 
     /**
-     * What a provider keeps by SCIM. `user_name_key` and `email_key` are in lower case. `resource` is the JSON of the
-     * other attributes of a user; it comes last, and is not read with the columns before it. The counts of a group are kept
-     * up to date. `member` of a session is a JSON string; of both it is the claim of mode `claim`. An instance of the
-     * version before writes and reads without them.
+     * What a provider keeps by SCIM. `user_name_key` and `email_key` are in lower case. `resource` is the
+     * JSON of the other attributes of a user; it comes last, and is not read with the columns before it. The
+     * counts of a group are kept up to date. `member` of a session is a JSON string; of both it is the claim
+     * of mode `claim`. An instance of the version before writes and reads without them.
      */
     scim: `
 CREATE TABLE scim_users (
@@ -270,7 +270,10 @@ CREATE INDEX users_by_email ON users (tenant, lower(email)) WHERE email IS NOT N
 CREATE INDEX scim_users_by_name ON scim_users (tenant, user_name);
 `,
 
-    /** The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not used. */
+    /**
+     * The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not
+     * used.
+     */
     wildcards: `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE ${position('permissions', `'"*"'`)} > 0;
 `,

@@ -130,9 +130,10 @@ export interface AdminStore {
   /** Users and API keys that a Seat has, as a plan has them; none where it is not visible. */
   seatHolders(reader: SeatsReader, id: string): Promise<SeatHolders>
   /**
-   * Whether an API key in force whose owner is not blocked, or a user who is not blocked, holds a Seat that administrates
-   * the tenant. Users are those who signed in; with Seats from SCIM, those who never did too. Of more blocks than are read as a whole none counts: the answer may be yes then where it is
-   * no, and not the other way round.
+   * Whether an API key in force whose owner is not blocked, or a user who is not blocked, holds a Seat that
+   * administrates the tenant. Users are those who signed in; with Seats from SCIM, those who never did too.
+   * Of more blocks than are read as a whole none counts: the answer may be yes then where it is no, and not
+   * the other way round.
    */
   isAdministered(tenant: string, administration: Administration): Promise<boolean>
   /**
@@ -184,8 +185,8 @@ export interface AdminStore {
   /** A second block of a user of the same origin replaces the first and keeps its id. */
   createBlock(writer: Writer, block: BlockInput): Promise<AdministrativeWrite<Block> | AdminRefusal>
   /**
-   * Deletes the block of the user of this origin for an identity provider, if there is one. The caller records the
-   * token as used (`SessionStore.recordToken`).
+   * Deletes the block of the user of this origin for an identity provider, if there is one. The caller
+   * records the token as used (`SessionStore.recordToken`).
    *
    * @param token the digest of the token that requests it, which takes effect once; null: it has begun before
    * @returns the block; null: there was none
@@ -196,15 +197,19 @@ export interface AdminStore {
     token: Uint8Array | null,
   ): Promise<Written<Block | null> | TokenState | AdminRefusal>
   deleteBlock(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
-  /** Without expired ones, in order of creation. @param after an id */
+  /**
+   * Without expired ones, in order of creation.
+   *
+   * @param after an id
+   */
   listBlocks(
     tenant: string,
     page: { readonly limit: number; readonly after: string | null },
   ): Promise<{ data: Block[]; hasMore: boolean }>
 
   /**
-   * Gives a user a Seat until a time. The Seat is one that the writer sees and could give to an API key. From then
-   * on {@link listUsers} has the user, who may never have signed in.
+   * Gives a user a Seat until a time. The Seat is one that the writer sees and could give to an API key. From
+   * then on {@link listUsers} has the user, who may never have signed in.
    */
   createGrant(writer: Writer, grant: GrantInput): Promise<Written<ListedGrant> | AdminRefusal>
   /** A grant of a Seat that the writer sees, also one that has ended. */
@@ -238,7 +243,9 @@ export interface AdminStore {
    */
   usersByEmail(tenant: string, email: string, limit: number): Promise<string[]>
 
-  /** Whether the user has signed in, owns an API key that is not revoked, or has a session that has not ended. */
+  /**
+   * Whether the user has signed in, owns an API key that is not revoked, or has a session that has not ended.
+   */
   isKnownUser(tenant: string, sub: string): Promise<boolean>
 
   /**

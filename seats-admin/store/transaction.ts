@@ -105,9 +105,9 @@ export class Transaction {
   }
 
   /**
-   * Lets its statements, and the pauses between them, take as long as the whole call may, and tells the writes that
-   * wait. Not from the start of each call that has longer than others: while a frozen process holds the lock, all
-   * writers of a fleet wait.
+   * Lets its statements, and the pauses between them, take as long as the whole call may, and tells the
+   * writes that wait. Not from the start of each call that has longer than others: while a frozen process
+   * holds the lock, all writers of a fleet wait.
    */
   bePatient(): Promise<void> {
     return this.#database.bePatient()
@@ -129,7 +129,11 @@ export class Transaction {
     return this.#database.get(statement, values)
   }
 
-  /** Runs the parts of a write that numbers no change. @param parts as of {@link commit} */
+  /**
+   * Runs the parts of a write that numbers no change.
+   *
+   * @param parts as of {@link commit}
+   */
   async modify(parts: readonly Part[], values: Values): Promise<void> {
     await this.#database.modify(parts, NOTHING, values)
   }
@@ -141,7 +145,9 @@ export class Transaction {
 
   /**
    * Runs the parts of a write that {@link commit} completes, with the entries that were recorded so far: of a
-   * write to many rows, memory has a few. @param parts as of {@link commit}
+   * write to many rows, memory has a few.
+   *
+   * @param parts as of {@link commit}
    */
   async flush(parts: readonly Part[], values: Values): Promise<void> {
     await this.#database.modify([...parts, ...this.#entries()], NOTHING, values)
@@ -176,8 +182,8 @@ export class Transaction {
   /**
    * {@link commit}, which tells {@link KeyAdministration}.
    *
-   * @param without what the write takes administration from: ids of Seats that it changes or deletes, and a user
-   *   whom it blocks
+   * @param without what the write takes administration from: ids of Seats that it changes or deletes, and a
+   *   user whom it blocks
    */
   async commitAdministrative(
     parts: readonly Part[],

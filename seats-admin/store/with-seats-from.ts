@@ -4,8 +4,8 @@ import type { SeatsFrom } from '../model/seats-from.ts'
 import type { Store } from './store.ts'
 
 /**
- * The store, which answers questions about users and the Seats that they have by what gives the users of the tenant
- * their Seats.
+ * The store, which answers questions about users and the Seats that they have by what gives the users of the
+ * tenant their Seats.
  *
  * @param seatsFrom of a tenant by its id
  */

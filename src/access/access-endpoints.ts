@@ -139,8 +139,8 @@ function faulty(path: string, message: string): AdminRefusal {
 
 /**
  * The position of an id in the list. The store keeps revoked API keys and former users, so an id that it has
- * for one of them is not the id of a Seat. The whole tenant is searched, as a holder in the list may have Seats
- * of other spaces too. A position tells nothing about what is before and after it.
+ * for one of them is not the id of a Seat. The whole tenant is searched, as a holder in the list may have
+ * Seats of other spaces too. A position tells nothing about what is before and after it.
  */
 async function positionOf(after: string, tenant: string, scope: Scope, store: Store): Promise<Position> {
   if (!isUlid(after)) return { kind: 'user', id: after }

@@ -10,7 +10,9 @@ import type { AccessRow } from './answers.ts'
 /** A Seat with what matters for the routes of a table. Of a holder, those that end come last. */
 export interface HeldSeat {
   readonly name: string
-  /** The end in ms since the epoch, if the holder has it by grants alone; null, or left out: it does not end. */
+  /**
+   * The end in ms since the epoch, if the holder has it by grants alone; null, or left out: it does not end.
+   */
   readonly until?: number | null
   readonly spaces: ReadonlySet<string>
   readonly permissions: ReadonlySet<string>

@@ -27,11 +27,12 @@ import type { Refusal } from '../model/errors.ts'
 import { isIssuerUser } from '../model/issuer-user.ts'
 import { takesTenant } from '../model/route.ts'
 import { membershipClaims } from '../model/membership.ts'
-import type { Principal, SeatClaims } from '../model/principal.ts'
+import type { Principal } from '../model/principal.ts'
 import { LEFT_OUT } from '../model/left-out-groups.ts'
 import { explainedRecord } from './explained-record.ts'
 import { namedUser } from './named-user.ts'
 import { madeUpRequest } from './offline-engine.ts'
+import { NO_KEY, seatsMissing, userMissing } from './unknown-caller.ts'
 
 /** The parts of the configuration that decide requests. */
 export interface Explaining {
@@ -87,7 +88,7 @@ const body = checker(
       ),
       user: orNull(
         text(
-          'The `sub` of a user, or an email address that one known user has: the caller has a token with the Seats of the latest sign-in.',
+          'The `sub` of a user, or an email address that one known user has: the caller has a token with the Seats of the latest sign-in or, with `seats_from: scim`, of the groups.',
           { maxLength: MAX_USER, format: 'well-formed', examples: ['alice'] },
         ),
       ),
@@ -318,29 +319,6 @@ interface ExplainedCaller {
   readonly signedIn: User | null
   readonly isTooLarge: boolean
   readonly missing: string
-}
-
-const NO_KEY = 'There is no such API key here.'
-const NO_SIGN_IN = 'No sign-in of this user is known here; tokens of other issuers leave no trace.'
-const NOT_SAID = 'Who the user is in SCIM is not known here: no sign-in has recorded the claim that says so.'
-
-/** @param byGroups null: the groups of the user give it nothing */
-function userMissing(isKnown: boolean, { scim = null }: TenantConfig, byGroups: SeatClaims | null): string {
-  if (!isKnown) return NO_SIGN_IN
-  const isSaid = byGroups?.by !== 'membership' || byGroups.member !== null
-  return scim?.user.mode === 'claim' && !isSaid ? NOT_SAID : ''
-}
-
-/** The most names of Seats in a sentence. */
-const MOST_NAMED = 5
-
-function seatsMissing(names: readonly string[]): string {
-  if (names.length === 0) return ''
-  const some = names.slice(0, MOST_NAMED).map((name) => JSON.stringify(name))
-  const more = names.length > some.length ? ` and ${names.length - some.length} more` : ''
-  return names.length === 1
-    ? `There is no Seat ${some} here.`
-    : `There are no Seats ${some.join(', ')}${more} here.`
 }
 
 /** The caller of an API key. A key that the asker cannot see gets the answer of a key that does not exist. */

@@ -74,13 +74,19 @@ interface LintedTenant {
   readonly keys: AsyncIterable<LintedKey> | Iterable<LintedKey>
   /** The names of Seats that users have by grants, or will have. */
   readonly granted?: AsyncIterable<string> | Iterable<string>
-  /** The names of its SCIM groups, if these give users their Seats; null or absent: the latest sign-in does. */
+  /**
+   * The names of its SCIM groups, if these give users their Seats; null or absent: the latest sign-in does.
+   */
   readonly groups?: AsyncIterable<string> | Iterable<string> | null
   /** Whether an API key in force, or an unblocked user, can administer it; null: unknown. */
   readonly administered: boolean | null
 }
 
-/** The findings about the tables alone. @param accepts whether a comment accepts a warning of `check` */
+/**
+ * The findings about the tables alone.
+ *
+ * @param accepts whether a comment accepts a warning of `check`
+ */
 export function lintRoutes(
   routes: readonly Route[],
   accepts: (warning: Warning) => boolean = () => false,
@@ -101,7 +107,11 @@ export function lintRoutes(
   return [...open, ...ofGateway]
 }
 
-/** The findings about a tenant. @param now ms since the epoch */
+/**
+ * The findings about a tenant.
+ *
+ * @param now ms since the epoch
+ */
 export async function lintTenant(
   routes: readonly Route[],
   tenant: LintedTenant,
@@ -150,8 +160,8 @@ export async function lintTenant(
 }
 
 /**
- * SCIM groups that give nothing, and those by which the identity provider decides who may do everything or manage
- * Seats.
+ * SCIM groups that give nothing, and those by which the identity provider decides who may do everything or
+ * manage Seats.
  */
 async function lintGroups(
   tenant: string,

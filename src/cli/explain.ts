@@ -210,8 +210,8 @@ interface RemoteRecord {
 }
 
 /**
- * The decision, whose reason says if the provider left out the groups of the token's user: in the token, or at the
- * latest sign-in if the gateway issued the token.
+ * The decision, whose reason says if the provider left out the groups of the token's user: in the token, or
+ * at the latest sign-in if the gateway issued the token.
  */
 async function withLeftOutGroups(
   decision: Decision,

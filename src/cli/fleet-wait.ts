@@ -1,8 +1,8 @@
 /**
  * Waits until every live instance of a fleet decides by its new files.
  *
- * An instance counts as live until its sign of life has stayed the same for a lease and its margin, between two
- * readings of the list: it then decides nothing before it has read its files again (`coherence/lease.ts`,
+ * An instance counts as live until its sign of life has stayed the same for a lease and its margin, between
+ * two readings of the list: it then decides nothing before it has read its files again (`coherence/lease.ts`,
  * `coherence/current-files.ts`). The clock of the store proves nothing, as it may step. An instance of a
  * version that does not read its files again counts until it is off the list.
  */
@@ -33,7 +33,11 @@ export const WITHIN_OPTION = {
   description: `how long to wait at most; ${WITHIN} by default`,
 } as const satisfies Option
 
-/** The milliseconds of `--within`. @throws UsageError */
+/**
+ * The milliseconds of `--within`.
+ *
+ * @throws UsageError
+ */
 export function withinOf(text = WITHIN): number {
   const within = durationWithin('1s', '1d')(text)
   if (within instanceof InvalidValue) throw new UsageError(`--within ${within.message}`)
@@ -43,7 +47,11 @@ export function withinOf(text = WITHIN): number {
 /** A failure of a reading that no later one can mend. */
 export class FinalFailure extends CommandFailed {}
 
-/** A hash of tables, or a fingerprint. @throws UsageError */
+/**
+ * A hash of tables, or a fingerprint.
+ *
+ * @throws UsageError
+ */
 export function hexOf(option: string, text: string): string {
   if (FINGERPRINT.test(text)) return text
   throw new UsageError(`${option} is not 12 hexadecimal digits (0-9 a-f)`)
@@ -92,7 +100,8 @@ export async function waitForAll<I extends WaitedInstance>(
       if (instances === null) break
       const silent = new Set(signs.silent(instances, begun, performance.now()))
       const missing = instances.filter((each) => !isRight(each) && !silent.has(each))
-      // One that is cut off and serves public routes may decide for that long by files that it has read before.
+      // One that is cut off and serves public routes may decide for that long by files that it has read
+      // before.
       const isSettled = begun - started >= FILES_VALID
       const isDone =
         isSettled && missing.length === 0 && instances.some((each) => isRight(each) && isLive(each))
@@ -149,7 +158,11 @@ class SignsOfLife {
   }
 }
 
-/** What a message says of an instance that is not as it should be. @param why what is wrong */
+/**
+ * What a message says of an instance that is not as it should be.
+ *
+ * @param why what is wrong
+ */
 export function missingLine(instance: WaitedInstance, why: string, refused?: RefusedReload | null): string {
   const silent = isLive(instance)
     ? ''
@@ -164,7 +177,11 @@ export function refusedText({ at, faults, first }: RefusedReload): string {
   return `refused its files at ${at}: ${plural(faults, 'fault')}: ${first}`
 }
 
-/** Says which instances are missing. @param what is not the case at them, such as `do not decide by …` */
+/**
+ * Says which instances are missing.
+ *
+ * @param what is not the case at them, such as `do not decide by …`
+ */
 export function printMissing(
   { instances, missing }: Waited<WaitedInstance>,
   lines: readonly string[],

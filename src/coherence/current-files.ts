@@ -1,13 +1,15 @@
 /**
  * Whether a process may decide by the configuration that it has. Under a lease it may: the instance shows the
- * hash of its tables with each sign of life, and others wait for it. Without one, others do not wait any more.
- * So a process that was frozen, or cut off from the store, has its files read again before it decides: by the
- * old ones, a table or a secret that was withdrawn everywhere else could still admit a request there.
+ * hash of its tables with each sign of life, and others wait for it. Without one, others do not wait any
+ * more. So a process that was frozen, or cut off from the store, has its files read again before it decides:
+ * by the old ones, a table or a secret that was withdrawn everywhere else could still admit a request there.
  */
 
 import type { Clock } from './clock.ts'
 
-/** Milliseconds that one reading of the files is valid without a lease. Who waits for the fleet waits longer. */
+/**
+ * Milliseconds that one reading of the files is valid without a lease. Who waits for the fleet waits longer.
+ */
 export const FILES_VALID = 100
 
 /** Has the files of the configuration read. */

@@ -70,8 +70,9 @@ export interface InstanceOptions extends InstanceIdentity {
 /** The most changes of one message. */
 const MAX_ANNOUNCED = 1000
 /**
- * Milliseconds that requests and readings wait for the files. A file system that hangs would hold both for ever,
- * and requests would pile up: a request is refused after that, as without a store. Less than a worker waits.
+ * Milliseconds that requests and readings wait for the files. A file system that hangs would hold both for
+ * ever, and requests would pile up: a request is refused after that, as without a store. Less than a worker
+ * waits.
  */
 export const FILES_WITHIN = 2000
 /** Milliseconds between reads of the list while an acknowledgement is missing. */

@@ -54,12 +54,13 @@
  *   - `lease_ended` proves only that no lease from before the commit is live. The instance may be dead, or
  *     frozen with open connections, or without the store: what it has open is cut once it receives the notice.
  *     An instance that leaves the list after the commit counts as one of these.
- * An instance that was not on the list any more at the commit is not named: it has no lease, and cuts in the
- * same way. Messages that are repeated, reordered or late change none of this: each instance counts once, by
+ * An instance that writers have removed from the list for its silence counts as `lease_ended` for a minute
+ * (`Registry.reachable`), unless its process has certainly ended: it has no lease, and cuts in the same way when it
+ * goes on. Messages that are repeated, reordered or late change none of this: each instance counts once, by
  * the mark of the commit.
  *
  * Files (`current-files.ts`). Tables and secrets are in files, which the feed does not show. With each beat an
- * instance shows by which ones all its processes decide. Whoever waits for them (`cli/fleet-wait.ts`) waits for
+ * instance shows by which ones all its processes decide. `cli/fleet-wait.ts` waits for
  * each listed instance that shows others, unless its beat was the same at two readings of the list, the second
  * of which began LEASE + MARGIN after the end of the first: let them begin at r and end at e. The reading of the
  * feed that made this beat was noted before e, so its lease has ended by then. A lease that is live later is from

@@ -50,8 +50,8 @@ export class ReachedInstances {
   }
 
   /**
-   * An instance that only a later list has registered after the commit, and decides by it. One that is gone may be
-   * frozen, and have a stream open: it is named, so that nothing is claimed of it.
+   * An instance that only a later list has registered after the commit, and decides by it. One that is gone
+   * may be frozen, and have a stream open: it is named, so that nothing is claimed of it.
    */
   listed(others: readonly ReachableInstance[]): void {
     this.#others ??= others.map(({ id, name, understands, gone }) => ({

@@ -44,9 +44,9 @@ export class RecentChanges {
   }
 
   /**
-   * Adds the changes of a reading, unless it is the first: that one has changes of any age. If a reading does not
-   * say which changes it has (`changes` is null), its history may be another one, and all are dropped unless its
-   * head is known.
+   * Adds the changes of a reading, unless it is the first: that one has changes of any age. If a reading does
+   * not say which changes it has (`changes` is null), its history may be another one, and all are dropped
+   * unless its head is known.
    */
   read({ from, head, changes }: Pick<Reading, 'from' | 'head' | 'changes'>): void {
     if (changes !== null && from !== null) this.add(changes)

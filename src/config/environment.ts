@@ -1,6 +1,6 @@
 /**
- * `${NAME}`, `${NAME:-default}` and `${file:PATH}` in a value. They are replaced after parsing, so that they can change a
- * value, but never the structure around it.
+ * `${NAME}`, `${NAME:-default}` and `${file:PATH}` in a value. They are replaced after parsing, so that they
+ * can change a value, but never the structure around it.
  */
 
 import { InvalidValue, quote, Undetermined } from './invalid-value.ts'

@@ -301,8 +301,8 @@ export function backchannelLogoutUri(
 }
 
 /**
- * The address at which the provider requests revocations, which is the `aud` of its requests; that at which it
- * pushes events. As {@link backchannelLogoutUri}.
+ * The address at which the provider requests revocations, which is the `aud` of its requests; that at which
+ * it pushes events. As {@link backchannelLogoutUri}.
  */
 export function signalUris({ redirectUri }: Pick<OidcConfig, 'redirectUri'>, tenant: string, prefix: string) {
   const origin = URL.parse(redirectUri)?.origin ?? ''

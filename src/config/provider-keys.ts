@@ -1,6 +1,6 @@
 /**
- * The gateway's private keys for an identity provider: `client_key` signs assertions, `decryption_keys` decrypt
- * ID tokens. The provider gets their public halves.
+ * The gateway's private keys for an identity provider: `client_key` signs assertions, `decryption_keys`
+ * decrypt ID tokens. The provider gets their public halves.
  */
 
 import { createPrivateKey } from 'node:crypto'
@@ -35,8 +35,8 @@ export function keyId(pem: string): string {
 }
 
 /**
- * The public keys to register at the provider (RFC 7517, section 5). An RSA key that signs names no algorithm,
- * because the provider's metadata decides which one signs.
+ * The public keys to register at the provider (RFC 7517, section 5). An RSA key that signs names no
+ * algorithm, because the provider's metadata decides which one signs.
  */
 export function publicKeys({ clientKey, decryptionKeys }: ProviderKeys) {
   const signing = clientKey === null ? [] : [{ ...jwkOf(clientKey), use: 'sig' }]

@@ -8,7 +8,10 @@ const MESSAGE = 'seatgate fingerprint'
 /** The number of hexadecimal digits, which is enough to tell the secrets of one tenant apart. */
 const DIGITS = 12
 
-/** The first digits of HMAC-SHA-256 with the secret as its key. A secret has 32 bytes, so it cannot be guessed. */
+/**
+ * The first digits of HMAC-SHA-256 with the secret as its key. A secret has 32 bytes, so it cannot be
+ * guessed.
+ */
 export function fingerprint(secret: Uint8Array): string {
   return createHmac('sha256', secret).update(MESSAGE).digest('hex').slice(0, DIGITS)
 }

@@ -137,8 +137,8 @@ export function buildTenants(
 }
 
 /**
- * Refuses a client secret that signs ID tokens and something else too. A provider knows the secret: it could sign
- * tokens of the gateway, or ID tokens of another provider.
+ * Refuses a client secret that signs ID tokens and something else too. A provider knows the secret: it could
+ * sign tokens of the gateway, or ID tokens of another provider.
  *
  * @param ownerOf the secrets of tokens in hexadecimal digits
  */

@@ -1,6 +1,6 @@
 /**
- * The files that values name, as `${file:PATH}`. Each is read once for one loading of the configuration, so that
- * all values that name it have the same text.
+ * The files that values name, as `${file:PATH}`. Each is read once for one loading of the configuration, so
+ * that all values that name it have the same text.
  */
 
 import { isUtf8 } from 'node:buffer'

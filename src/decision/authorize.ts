@@ -1,7 +1,7 @@
 /**
- * Authorization by Seats, in three steps: {@link heldBy} says which Seats the caller holds, {@link resolve} looks
- * them up for a space, each in its current state, and {@link authorize} decides by them. The last step is pure and
- * synchronous, and the only place that allows a request by a permission.
+ * Authorization by Seats, in three steps: {@link heldBy} says which Seats the caller holds, {@link resolve}
+ * looks them up for a space, each in its current state, and {@link authorize} decides by them. The last step
+ * is pure and synchronous, and the only place that allows a request by a permission.
  */
 
 import type { GrantTerm } from '../../seats-admin/model/grant.ts'
@@ -52,8 +52,8 @@ export function heldBy(
 }
 
 /**
- * The groups of the caller, as of {@link SeatMemory.groupsOf}; null: groups give the caller nothing. Synchronous
- * if memory has them. Rejects if the store can't be asked.
+ * The groups of the caller, as of {@link SeatMemory.groupsOf}; null: groups give the caller nothing.
+ * Synchronous if memory has them. Rejects if the store can't be asked.
  */
 export function groupsOf(
   seats: Pick<SeatLookup, 'groupsOf'>,
@@ -104,8 +104,8 @@ export function resolve(
 }
 
 /**
- * Looks up the Seats that a caller holds. Synchronous if memory has all of them. Rejects if the store can't be
- * asked.
+ * Looks up the Seats that a caller holds. Synchronous if memory has all of them. Rejects if the store can't
+ * be asked.
  */
 export function resolveHeld(
   seats: SeatLookup,
@@ -231,8 +231,8 @@ export interface Authorization {
  * or `*`.
  *
  * A token names Seats by space, so a missing entry (`no_seat_in_space`) differs from entries that do not hold
- * the permission. An API key, a provider's own token, groups and grants name Seats without a space: their entries
- * are the Seats that list the space.
+ * the permission. An API key, a provider's own token, groups and grants name Seats without a space: their
+ * entries are the Seats that list the space.
  */
 export function authorize(resolved: ResolvedSeats, space: string, permission: string): Authorization {
   const seats: ConsideredSeat[] = []

@@ -8,7 +8,8 @@
  * permission of its last request, and its grants, which begin and end without a change. Value: names and
  * verdicts, never a Seat. An entry is valid within one generation of memory; every announcement and every
  * reading of the feed starts a new one. An entry therefore never outlives a change that was acknowledged, and
- * Seats in use are looked up, and marked as used, once per reading. Bound: the bytes of principals include those of their entries (`lib/heap-size.ts`).
+ * Seats in use are looked up, and marked as used, once per reading. Bound: the bytes of principals include
+ * those of their entries (`lib/heap-size.ts`).
  */
 
 import { Lookups } from '../model/cache-lookups.ts'

@@ -1,4 +1,7 @@
-/** The last stages of a decision: what the caller holds, as Seats and grants are now, and whether that suffices. */
+/**
+ * The last stages of a decision: what the caller holds, as Seats and grants are now, and whether that
+ * suffices.
+ */
 
 import { DecisionCache } from './decision-cache.ts'
 import {

@@ -65,8 +65,8 @@ export class ShadowEngine {
   }
 
   /**
-   * Whether the candidate's entry and the live one require the same. The codes are the same then: what an entry
-   * requires is all that a decision takes from it.
+   * Whether the candidate's entry and the live one require the same. The codes are the same then: what an
+   * entry requires is all that a decision takes from it.
    */
   isAlike(
     request: AuthorizationRequest,

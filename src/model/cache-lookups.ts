@@ -8,7 +8,8 @@ export class Lookups {
 /**
  * `tokens`: verified bearer tokens; `api_keys`: addresses of accepted keys; `authorizations`: of callers with
  * many Seats; `seat_names`, `seats`, `api_key_records`, `sessions`: records in memory; `memberships`: groups
- * of users in memory; `grants`, `blocks`: grants, and blocks and revocations, in memory; `identities`: JWTs for upstreams; `redis`: records shared by a fleet.
+ * of users in memory; `grants`, `blocks`: grants, and blocks and revocations, in memory; `identities`: JWTs
+ * for upstreams; `redis`: records shared by a fleet.
  */
 export class CacheLookups {
   readonly tokens = new Lookups()

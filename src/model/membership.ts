@@ -1,6 +1,6 @@
 /**
- * Who a caller is in SCIM: the key by which callers and SCIM users meet, and the ids of memberships in memory and
- * in the changes that arrive.
+ * Who a caller is in SCIM: the key by which callers and SCIM users meet, and the ids of memberships in memory
+ * and in the changes that arrive.
  */
 
 import { MAX_SCIM_KEY, membershipKeyOf, type ScimMode } from '../../seats-admin/model/scim.ts'

@@ -93,7 +93,8 @@ export type SeatClaims =
   | { readonly by: 'any-space'; readonly names: readonly string[]; readonly issuedAt: number }
   /**
    * A user of a tenant with `seats_from: scim`, whose Seats are those with the names of the user's groups, as
-   * they are at the decision. `member` is the id of the user's membership (`membership.ts`); null: the credential
-   * does not say who the user is in SCIM, so that no group counts. `issuedAt` as above: no group depends on it.
+   * they are at the decision. `member` is the id of the user's membership (`membership.ts`); null: the
+   * credential does not say who the user is in SCIM, so that no group counts. `issuedAt` as above: no group
+   * depends on it.
    */
   | { readonly by: 'membership'; readonly member: string | null; readonly issuedAt: number }

@@ -75,8 +75,8 @@ export class Oidc {
   }
 
   /**
-   * Serves `/auth/oidc/*` and `/auth/ssf/*`, after the prefix. Rejects if the store is unavailable: the caller responds with
-   * 503.
+   * Serves `/auth/oidc/*` and `/auth/ssf/*`, after the prefix. Rejects if the store is unavailable: the
+   * caller responds with 503.
    */
   serve(request: PublicRequest): Promise<Reply> {
     if (request.method === 'HEAD') return Promise.resolve(notHead)

@@ -41,8 +41,8 @@ export interface SeatDirectory {
   /** The existing Seats of these names. Rejects if the store is unavailable. */
   seatsByName(tenant: string, names: readonly string[]): Promise<readonly SpacesReading[]>
   /**
-   * The groups of a user by SCIM: `DEACTIVATED` if the user is not active; null: SCIM has no such user. Rejects
-   * if the store is unavailable.
+   * The groups of a user by SCIM: `DEACTIVATED` if the user is not active; null: SCIM has no such user.
+   * Rejects if the store is unavailable.
    *
    * @param member the id of the membership
    */

@@ -9,8 +9,9 @@ import { type Change, type RevokedCommit, revokedCommit } from './revocation-cut
 /** Collected changes; beyond this number, everything counts as changed. */
 const MAX_KEYS = 10_000
 /**
- * Collected changes of a kind of a tenant; beyond this number, every record of that kind of the tenant counts as
- * changed. So a tenant whose provider changes thousands of groups makes no caller of another tenant decide again.
+ * Collected changes of a kind of a tenant; beyond this number, every record of that kind of the tenant counts
+ * as changed. So a tenant whose provider changes thousands of groups makes no caller of another tenant decide
+ * again.
  */
 const MAX_OF_TENANT = 5000
 /** Kinds that decisions depend on. If a newer program writes others, everything counts as changed. */
@@ -18,8 +19,9 @@ const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session', 'block', 'memb
 /** Kinds after which a credential may be void: a check follows at once. */
 const URGENT = new Set(['api-key', 'session', 'block'])
 /**
- * Kinds that count in the commit of a revocation too. Otherwise a stream by a grant would stay open when SCIM gives
- * its user another key, which ends the grant: a token with a later `iat` than the revocation is not void.
+ * Kinds that count in the commit of a revocation too. Otherwise a stream by a grant would stay open when SCIM
+ * gives its user another key, which ends the grant: a token with a later `iat` than the revocation is not
+ * void.
  */
 const SCIM_KINDS = new Set(['membership', 'grant'])
 /** The newest revocations of which it is known what they have cut. */

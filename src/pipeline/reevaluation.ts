@@ -1,13 +1,14 @@
 /**
- * Re-evaluates open WebSockets and long requests after a change of a Seat, key, session, block, group or grant
- * that their decision depends on, after their credential expires, and when a grant begins or ends. `refusals.ts` cuts what is no longer allowed. One
- * instance a process; each process receives the changes of all writers.
+ * Re-evaluates open WebSockets and long requests after a change of a Seat, key, session, block, group or
+ * grant that their decision depends on, after their credential expires, and when a grant begins or ends.
+ * `refusals.ts` cuts what is no longer allowed. One instance a process; each process receives the changes of
+ * all writers.
  *
- * A check every half second costs almost nothing without changes. An exchange that a change of a Seat, a group or
- * a grant concerns becomes pending, and is evaluated again under the current configuration once it is a second old;
- * most requests end before. A change of a key, session or block is checked at once, and what it concerns is
- * evaluated again at once, however young. A revocation cuts at once, without an evaluation, what it has
- * certainly ended (`revocation-cut.ts`).
+ * A check every half second costs almost nothing without changes. An exchange that a change of a Seat, a
+ * group or a grant concerns becomes pending, and is evaluated again under the current configuration once it
+ * is a second old; most requests end before. A change of a key, session or block is checked at once, and what
+ * it concerns is evaluated again at once, however young. A revocation cuts at once, without an evaluation,
+ * what it has certainly ended (`revocation-cut.ts`).
  *
  * While the store can't be asked, pending exchanges stay open and pending: no decision against them is known,
  * and nothing new is allowed.
@@ -66,7 +67,10 @@ export interface ReevaluationClock {
   wall(): number
   /** Runs `run` every `ms`; the result ends that. Does not keep the process alive. */
   every(ms: number, run: () => void): () => void
-  /** Runs `run` once after `ms`, and after the current turn of the event loop. Does not keep the process alive. */
+  /**
+   * Runs `run` once after `ms`, and after the current turn of the event loop. Does not keep the process
+   * alive.
+   */
   after(ms: number, run: () => void): void
 }
 

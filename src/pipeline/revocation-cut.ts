@@ -1,6 +1,6 @@
 /**
- * Which callers the revocations of one commit concern, by a pure function. `reevaluation.ts` cuts their streams
- * and requests.
+ * Which callers the revocations of one commit concern, by a pure function. `reevaluation.ts` cuts their
+ * streams and requests.
  */
 
 import { isListed, noticeOf } from '../../seats-admin/model/revocation.ts'
@@ -17,8 +17,8 @@ export interface Change {
 }
 
 /**
- * A commit with a revocation, or with several: those that receipts make again. An exchange takes the same time
- * to look at, however many there are: 650 ms for 50,000 exchanges and 1,000 receipts, one by one.
+ * A commit with a revocation, or with several: those that receipts make again. An exchange takes the same
+ * time to look at, however many there are: 650 ms for 50,000 exchanges and 1,000 receipts, one by one.
  */
 export interface RevokedCommit {
   readonly tenant: string
@@ -90,8 +90,8 @@ function later(one: number | null | undefined, other: number): number {
  * Whether the commit ends what the caller has open.
  *
  * The record of a session or an API key tells if the commit does not list it: it may have begun after the
- * revocation, have ended with more than a commit lists, or have ended by an earlier commit that is still to be
- * decided. Otherwise a stream of a stolen session could stay open, and the answer would say that none is.
+ * revocation, have ended with more than a commit lists, or have ended by an earlier commit that is still to
+ * be decided. Otherwise a stream of a stolen session could stay open, and the answer would say that none is.
  */
 export function concernOf(principal: Principal | null, commit: RevokedCommit): Concern {
   if (principal === null || principal.tenant !== commit.tenant) return 'none'

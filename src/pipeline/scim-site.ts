@@ -31,8 +31,8 @@ const JSON_TYPE = /^application\/(?:scim\+)?json[ \t]*(?:;[ \t]*charset=(?:utf-8
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
 /**
- * Of a group with 100,000 members. The body is shorter than most objects of them would be. The attributes of one object
- * are read in a row: those of half a million would hold the event loop for seconds.
+ * Of a group with 100,000 members. The body is shorter than most objects of them would be. The attributes of
+ * one object are read in a row: those of half a million would hold the event loop for seconds.
  */
 const JSON_LIMITS: JsonLimits = { members: 524_288, elements: 262_144, inObject: 4096 }
 
@@ -70,11 +70,11 @@ export function openScim(
   if (sites.size === 0) return null
   const segmentsOf = ({ path }: PublicRequest) => path.slice(api.authPrefix.length).split('/').slice(2)
   // The comparison takes the same time for a tenant that does not exist.
-  const nobody = [randomBytes(32)]
+  const unknownDigests = [randomBytes(32)]
   const admit = (request: PublicRequest) => {
     const [id = ''] = segmentsOf(request)
     const site = sites.get(id)
-    const fault = credentialFault(request.rawHeaders, site?.digests ?? nobody)
+    const fault = credentialFault(request.rawHeaders, site?.digests ?? unknownDigests)
     if (fault !== null || site === undefined) return fault ?? wrong
     return { tenant: id, user: 'scim', auth: 'provider' }
   }

@@ -1,6 +1,6 @@
 /**
- * Watches whether someone can administer a tenant after its identity provider has written by SCIM: the departure of
- * the last administrator is not refused.
+ * Watches whether someone can administer a tenant after its identity provider has written by SCIM: the
+ * departure of the last administrator is not refused.
  */
 
 import { isAdministered, type Store } from '../../seats-admin/index.ts'
@@ -13,7 +13,7 @@ interface WatchedTenant {
 
 export class AdministrationWatch {
   readonly #log: SignInPorts['log']
-  /** The tenants that nobody could administer when they were looked at last. */
+  /** The tenants without an administrator at the last look. */
   readonly #lacking = new Set<string>()
   /** The tenants that are being looked at; true: once more after that. */
   readonly #looking = new Map<string, boolean>()

@@ -64,7 +64,8 @@ export async function openInProcess(
   })
   const limits = { now: systemClock.now, lender: await openLender(cache, log), processes: () => node.size }
   const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits, extensions })
-  // Files may be reloaded before the listeners are open: a listener takes the configuration that is active then.
+  // Files may be reloaded before the listeners are open: a listener takes the configuration that is active
+  // then.
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <V>(run: () => Promise<V>): Promise<V> => {
     const result = turn.then(run, run)

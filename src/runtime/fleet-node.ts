@@ -134,8 +134,8 @@ export class FleetNode {
   }
 
   /**
-   * Shows beside an embedded store what instances of a fleet show on the list of the store with their signs of
-   * life.
+   * Shows beside an embedded store what instances of a fleet show on the list of the store with their signs
+   * of life.
    */
   show(): void {
     const { store } = this.#config
@@ -171,8 +171,8 @@ export class FleetNode {
   }
 
   /**
-   * The secrets of this instance as they are now, and of the others on the list of the store. Rejects when the
-   * store can't be read.
+   * The secrets of this instance as they are now, and of the others on the list of the store. Rejects when
+   * the store can't be read.
    */
   readonly secrets = async (tenant: string): Promise<readonly InstanceSecrets[]> => {
     const listed = (await this.store.registry?.secrets(tenant)) ?? []
@@ -201,7 +201,11 @@ export class FleetNode {
     return { ...store, redis: this.redis.health?.up === true ? 'ok' : 'degraded' }
   }
 
-  /** The health of the store as a worker sees it. @param state null: the worker has ended */
+  /**
+   * The health of the store as a worker sees it.
+   *
+   * @param state null: the worker has ended
+   */
   updateWorkerHealth(worker: number, state: HealthState | null): void {
     this.#health.update(worker, state)
   }
@@ -221,8 +225,8 @@ export class FleetNode {
 }
 
 /**
- * A revocation does not name an instance of the same machine that was removed from the list, if its process has
- * certainly ended: its connections have ended with it.
+ * A revocation does not name an instance of the same machine that was removed from the list, if its process
+ * has certainly ended: its connections have ended with it.
  */
 function withoutEnded(registry: Registry): Registry {
   const reachable = async () =>

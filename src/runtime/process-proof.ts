@@ -1,6 +1,6 @@
 /**
- * A proof that a process has ended, for processes of the same machine: what it had open ended with it. An instance
- * registers who it is, and each instance can look for it.
+ * A proof that a process has ended, for processes of the same machine: what it had open ended with it. An
+ * instance registers who it is, and each instance can look for it.
  */
 
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -9,8 +9,8 @@ import { readFileSync, readlinkSync } from 'node:fs'
 const ENDED: ReadonlySet<string | undefined> = new Set(['Z', 'X'])
 
 /**
- * This process: the start of the machine, the namespace of process ids, the id, and the start of the process. Host
- * names of containers may be equal, and ids are used again.
+ * This process: the start of the machine, the namespace of process ids, the id, and the start of the process.
+ * Host names of containers may be equal, and ids are used again.
  *
  * @returns null where the kernel does not tell, as on other systems than Linux
  */
@@ -55,7 +55,8 @@ function statOf(
 ): { readonly state: string | undefined; readonly began: string | undefined } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program may have spaces and parentheses. The state is the third field, the start the 22nd.
+    // The name of the program may have spaces and parentheses. The state is the third field, the start the
+    // 22nd.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { state: fields[0], began: fields[19] }
   } catch {

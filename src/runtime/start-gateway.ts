@@ -82,8 +82,8 @@ export async function startGateway(config: Config, log: Log, composition: Compos
     opened.add(() => keyUses.close())
     opened.add((drain) => dataPlanes.close(drain))
 
-    // 6. The first reading of the change feed, with which the lease begins, and another one of files that have
-    // changed since the start.
+    // 6. The first reading of the change feed, with which the lease begins, and another one of files that
+    // have changed since the start.
     const close = (drain: number) => opened.close(drain)
     const starting = new Gateway({ active, node, dataPlanes, reloads, ops: ops.address, close })
     files?.attach(starting)

@@ -1,8 +1,9 @@
 /** Formats log lines for people, and makes external text safe to show on a terminal. */
 
 /**
- * Controls, line and paragraph separators, lone surrogates, and what is not shown at all: bidirectional controls,
- * characters of no width, fillers, tags and variation selectors. A name with one of them looks like another name.
+ * Controls, line and paragraph separators, lone surrogates, and what is not shown at all: bidirectional
+ * controls, characters of no width, fillers, tags and variation selectors. A name with one of them looks like
+ * another name.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
 

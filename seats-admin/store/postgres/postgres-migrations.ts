@@ -159,8 +159,8 @@ ALTER TABLE instances ADD COLUMN started_at bigint, ADD COLUMN version text COLL
 `
 
 /**
- * What an instance understands and has cut, as JSON. Nullable: instances of an older version write rows without
- * them. The locks as in {@link versions} and {@link aboutInstances}.
+ * What an instance understands and has cut, as JSON. Nullable: instances of an older version write rows
+ * without them. The locks as in {@link versions} and {@link aboutInstances}.
  */
 const revocations = `
 SET LOCAL lock_timeout = 1000;
@@ -170,8 +170,8 @@ ${shared.revocations}
 `
 
 /**
- * A user may have a block of each origin. Those of before are of `admin`, and instances of the version before make no
- * others. The locks as in {@link versions}.
+ * A user may have a block of each origin. Those of before are of `admin`, and instances of the version before
+ * make no others. The locks as in {@link versions}.
  */
 const blockOrigins = `
 SET LOCAL lock_timeout = 1000;
@@ -182,8 +182,8 @@ ALTER TABLE blocks ADD UNIQUE (tenant, sub_digest, origin);
 `
 
 /**
- * What an instance tells of its files, as JSON. Nullable: instances of an older version write rows without them.
- * The lock as in {@link aboutInstances}.
+ * What an instance tells of its files, as JSON. Nullable: instances of an older version write rows without
+ * them. The lock as in {@link aboutInstances}.
  */
 const filesOfInstances = `
 SET LOCAL lock_timeout = 1000;
@@ -198,8 +198,8 @@ ${shared.scim}
 `
 
 /**
- * The instances that were removed from the list for their silence, as revocations name them for some time. The lock
- * as in {@link aboutInstances}.
+ * The instances that were removed from the list for their silence, as revocations name them for some time.
+ * The lock as in {@link aboutInstances}.
  */
 const goneInstances = `
 SET LOCAL lock_timeout = 1000;

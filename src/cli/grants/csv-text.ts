@@ -1,9 +1,10 @@
 /** Comma-separated values (RFC 4180), as spreadsheet programs read and write them. */
 
 /**
- * A cell that a spreadsheet program would take for a formula, after any number of apostrophes: such a cell gets one
- * more. Otherwise a user could choose a name that is a formula, which runs on the machine of the auditor who opens
- * the file, and sends elsewhere what the file says of others. The wide characters count in some languages.
+ * A cell that a spreadsheet program would take for a formula, after any number of apostrophes: such a cell
+ * gets one more. Otherwise a user could choose a name that is a formula, which runs on the machine of the
+ * auditor who opens the file, and sends elsewhere what the file says of others. The wide characters count in
+ * some languages.
  */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/
 
@@ -30,8 +31,8 @@ export interface CsvRecord {
 export class CsvFault extends Error {}
 
 /**
- * The records of a text. A byte order mark is left out, and so are empty lines. The separator is the comma, or the
- * semicolon or the tab if the first line has no comma: some programs write these.
+ * The records of a text. A byte order mark is left out, and so are empty lines. The separator is the comma,
+ * or the semicolon or the tab if the first line has no comma: some programs write these.
  *
  * @throws CsvFault for quotation marks that do not enclose a cell, and for a text that is too long
  */

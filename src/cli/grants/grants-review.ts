@@ -1,4 +1,6 @@
-/** `seatgate grants review`: who has what, as a file for an auditor, and what the auditor has marked in it. */
+/**
+ * `seatgate grants review`: who has what, as a file for an auditor, and what the auditor has marked in it.
+ */
 
 import { readFile } from 'node:fs/promises'
 import type { AuditEntry } from '../../../seats-admin/index.ts'
@@ -168,8 +170,8 @@ function isCode(cause: unknown, code: string): boolean {
 }
 
 /**
- * Compares what is marked with what there is. A row of another tenant, or one that a spreadsheet has shifted, must
- * take nothing away.
+ * Compares what is marked with what there is. A row of another tenant, or one that a spreadsheet has shifted,
+ * must take nothing away.
  *
  * @throws CommandFailed with all faults
  */

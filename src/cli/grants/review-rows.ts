@@ -22,9 +22,9 @@ type Column = (typeof COLUMNS)[number]
 export type ReviewRow = Readonly<Record<Column, string>>
 
 /**
- * The lines of the file: users by `sub`, each with the Seats of the sign-in and then those of grants, then users who
- * have grants alone and are in no list, then API keys with a row for each Seat. Keys that are revoked or have expired
- * are left out.
+ * The lines of the file: users by `sub`, each with the Seats of the sign-in and then those of grants, then
+ * users who have grants alone and are in no list, then API keys with a row for each Seat. Keys that are
+ * revoked or have expired are left out.
  */
 export async function* reviewLines(source: ReviewSource, now: number): AsyncGenerator<string> {
   const spaces = new Map<string, string>()

@@ -15,7 +15,11 @@ interface TaggedSeat {
   readonly tag: string
 }
 
-/** Finds a Seat. @param nameOrId a name or an id; a name takes precedence */
+/**
+ * Finds a Seat.
+ *
+ * @param nameOrId a name or an id; a name takes precedence
+ */
 export async function findSeat(gateway: Gateway, nameOrId: string): Promise<TaggedSeat> {
   const seen = new Set<string>()
   const named = await first<SeatView>(
@@ -32,7 +36,11 @@ export async function findSeat(gateway: Gateway, nameOrId: string): Promise<Tagg
   return { seat: value, tag }
 }
 
-/** The refusal of Seats, with suggestions for unknown names. @param names the list `/seats` of the body */
+/**
+ * The refusal of Seats, with suggestions for unknown names.
+ *
+ * @param names the list `/seats` of the body
+ */
 export async function withNearSeats(
   gateway: Gateway,
   refusal: GatewayRefusal,
@@ -57,8 +65,8 @@ async function* namesOfSeats(gateway: Gateway): AsyncGenerator<string> {
 /**
  * Finds an API key.
  *
- * @param nameOrId a name or an id. A revoked key has a name only if `includesRevoked` is set and no key in force
- *   has that name
+ * @param nameOrId a name or an id. A revoked key has a name only if `includesRevoked` is set and no key in
+ *   force has that name
  */
 export async function findKey(
   gateway: Gateway,

@@ -1,4 +1,6 @@
-/** `seatgate revoke user`, `key`, `session`, `issuer` and `tenant`: voids what a subject was given until now. */
+/**
+ * `seatgate revoke user`, `key`, `session`, `issuer` and `tenant`: voids what a subject was given until now.
+ */
 
 import { isSessionId } from '../../../seats-admin/model/session-record.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'

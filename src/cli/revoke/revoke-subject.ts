@@ -69,7 +69,11 @@ export async function revokeSubject(
   })
 }
 
-/** Shows what would end, and asks. A program does neither. @throws CommandFailed if nothing is to be revoked */
+/**
+ * Shows what would end, and asks. A program does neither.
+ *
+ * @throws CommandFailed if nothing is to be revoked
+ */
 async function confirmed(
   gateway: Gateway,
   name: string,
@@ -103,7 +107,11 @@ export function withReceiptFile<R>(
   return withNewFile(path, { option: '--receipt', refusal, mode: 0o644 }, work)
 }
 
-/** A receipt is evidence: its absence is reported before something is revoked. @throws CommandFailed */
+/**
+ * A receipt is evidence: its absence is reported before something is revoked.
+ *
+ * @throws CommandFailed
+ */
 async function requireIdentity(gateway: Gateway): Promise<void> {
   await gateway.get('/.well-known/seatgate/jwks.json').catch((cause: unknown) => {
     if (!(cause instanceof GatewayRefusal) || cause.problem.status !== 404) throw cause
@@ -123,7 +131,11 @@ async function previewOf(gateway: Gateway, request: RevocationRequest): Promise<
   return value
 }
 
-/** Sends the revocation. @throws GatewayRefusal if nothing was revoked, CommandFailed if that is not known */
+/**
+ * Sends the revocation.
+ *
+ * @throws GatewayRefusal if nothing was revoked, CommandFailed if that is not known
+ */
 async function written(gateway: Gateway, body: RevocationRequest): Promise<RevocationView> {
   try {
     return (await gateway.send<RevocationView>('/v1/revocations', { method: 'POST', body })).value

@@ -89,7 +89,11 @@ async function filesBelow(folder: string): Promise<string[]> {
   return files
 }
 
-/** The Seats of all files, which are of one tenant. @throws ConfigError, CommandFailed */
+/**
+ * The Seats of all files, which are of one tenant.
+ *
+ * @throws ConfigError, CommandFailed
+ */
 export async function readSeats(inputs: readonly Input[], env: NodeJS.ProcessEnv): Promise<SeatsBody> {
   let tenant: string | null = null
   const seats = new Map<string, { file: string; item: SeatItem }>()

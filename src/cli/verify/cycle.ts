@@ -108,7 +108,11 @@ export class Cycle {
     this.#number = number
   }
 
-  /** Runs the cycle. @throws Unanswered, RunEnded, GatewayRefusal */
+  /**
+   * Runs the cycle.
+   *
+   * @throws Unanswered, RunEnded, GatewayRefusal
+   */
   async run(): Promise<void> {
     const name = this.#name
     const renamed = `${name}-renamed`
@@ -313,7 +317,11 @@ export class Cycle {
     writer.expect('token after the revocation', await minted())
   }
 
-  /** Writes the revocation. @returns its time in ms since the epoch; null if the gateway refuses it */
+  /**
+   * Writes the revocation.
+   *
+   * @returns its time in ms since the epoch; null if the gateway refuses it
+   */
   async #revokedAt(user: string, state: CycleState): Promise<number | null> {
     const { writer, optional, revocation, prefix } = this.#parts
     const body = { subject: { user }, reason: 'seatgate verify' }

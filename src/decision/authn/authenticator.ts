@@ -111,9 +111,10 @@ export class Authenticator {
   }
 
   /**
-   * A token that names a session (`sid`) counts only while that session has not ended, and no event has voided the
-   * tokens up to it. Sessions are read from memory under the lease, as for cookies, so a request costs one lookup.
-   * The expiry of the session is not checked: no token is minted beyond it, and its row is kept for longer.
+   * A token that names a session (`sid`) counts only while that session has not ended, and no event has
+   * voided the tokens up to it. Sessions are read from memory under the lease, as for cookies, so a request
+   * costs one lookup. The expiry of the session is not checked: no token is minted beyond it, and its row is
+   * kept for longer.
    */
   #requireLiveSession(caller: Caller, trace: Trace | undefined): Caller | Promise<Caller> {
     if (caller instanceof Refusal || caller.session === null) return caller

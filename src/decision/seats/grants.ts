@@ -1,10 +1,10 @@
 /**
- * Grants of users, as the store last returned them. As with restrictions, the list of a tenant with few grants is
- * kept as a whole, so that a decision on a user without a grant needs no read.
+ * Grants of users, as the store last returned them. As with restrictions, the list of a tenant with few
+ * grants is kept as a whole, so that a decision on a user without a grant needs no read.
  *
- * A grant counts while two clocks say that it has begun and has not ended: that of the store, which this process
- * continues by its monotonic clock, and the wall clock of this process. So a clock that is wrong takes a grant
- * away, and never gives or extends one.
+ * A grant counts while two clocks say that it has begun and has not ended: that of the store, which this
+ * process continues by its monotonic clock, and the wall clock of this process. So a clock that is wrong
+ * takes a grant away, and never gives or extends one.
  */
 
 import {
@@ -56,7 +56,10 @@ export async function withTime<R>(now: () => number, read: () => Promise<AsOf<R>
   return { ...asOf, value: { reading, sent } }
 }
 
-/** What the monotonic clock is ahead of the store, in ms: the answer of the store was on its way for some time. */
+/**
+ * What the monotonic clock is ahead of the store, in ms: the answer of the store was on its way for some
+ * time.
+ */
 interface Offset {
   readonly least: number
   readonly most: number
@@ -80,7 +83,8 @@ export class UserGrants {
    * @param wall ms since the epoch
    */
   inForce(now: number, wall: number): GrantsInForce {
-    // The time of the store is between these. An answer that arrives late, as after a freeze, extends no grant.
+    // The time of the store is between these. An answer that arrives late, as after a freeze, extends no
+    // grant.
     const first = now - this.#offset.most
     const last = now - this.#offset.least
     const seats = new Set<string>()

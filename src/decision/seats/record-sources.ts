@@ -21,8 +21,8 @@ export interface SeatSource {
 }
 
 /**
- * Read from the store directly. Each session belongs to one browser and each membership to one user, so a shared
- * cache would rarely hit; the restrictions and the grants of a tenant are read once and kept.
+ * Read from the store directly. Each session belongs to one browser and each membership to one user, so a
+ * shared cache would rarely hit; the restrictions and the grants of a tenant are read once and kept.
  */
 export interface DirectSource {
   readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>

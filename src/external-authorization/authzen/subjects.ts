@@ -99,8 +99,8 @@ function keySubject(tenant: string, id: string, { memory, now }: SubjectDeps): S
 }
 
 /**
- * A user with the Seats of the last sign-in, or of the user's groups, and those of grants. If a claim says who users
- * are in SCIM, the last sign-in has recorded it.
+ * A user with the Seats of the last sign-in, or of the user's groups, and those of grants. If a claim says
+ * who users are in SCIM, the last sign-in has recorded it.
  */
 function userSubject(tenant: string, sub: string, { memory, store, tenants, now }: SubjectDeps): Subject {
   const source = isIssuerUser(sub) ? {} : (tenants.get(tenant) ?? {})

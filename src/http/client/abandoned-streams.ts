@@ -1,8 +1,8 @@
 /**
- * The requests of an HTTP/2 connection that end before their responses. Each end is a reset to the target, and
- * many targets end a connection after too many resets, with the requests of other clients on it. A connection
- * therefore has a budget of resets. Without budget, the gateway sends none: it reads and drops the response, up
- * to the window of the stream, until there is budget again.
+ * The requests of an HTTP/2 connection that end before their responses. Each end is a reset to the target,
+ * and many targets end a connection after too many resets, with the requests of other clients on it. A
+ * connection therefore has a budget of resets. Without budget, the gateway sends none: it reads and drops the
+ * response, up to the window of the stream, until there is budget again.
  */
 
 import { EventBudget, type EventLimits } from '../../lib/event-budget.ts'

@@ -4,9 +4,9 @@
  *
  * Requests wait in a {@link FairQueue}. It takes tenants in turn, callers of a tenant in turn, and the
  * requests of a caller in order of arrival. Of uploads, it takes the one whose owner holds the fewest upload
- * slots (`takeFewest`). A caller with many requests delays itself, not others.
- * `slot-eviction.ts` ends requests that keep their slots while others wait. `request-pool.ts` has the number of
- * slots of each kind, and `target.ts` of `src/proxy` keeps uploads to half of a target's capacity.
+ * slots (`takeFewest`). A caller with many requests delays itself, not others. `slot-eviction.ts` ends
+ * requests that keep their slots while others wait. `request-pool.ts` has the number of slots of each kind,
+ * and `target.ts` of `src/proxy` keeps uploads to half of a target's capacity.
  */
 
 import { type Account, type Entry, Ledger } from '../../lib/ledger.ts'

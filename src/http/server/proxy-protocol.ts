@@ -95,8 +95,8 @@ function canonical(address: string): string {
 
 /**
  * Reads the header and returns the following bytes to the socket. From then on the socket has the client's
- * address as its remote one. Calls back once, or never if the connection is closed before. The caller sets the
- * timeout.
+ * address as its remote one. Calls back once, or never if the connection is closed before. The caller sets
+ * the timeout.
  *
  * @param done gets the fault, or null
  */

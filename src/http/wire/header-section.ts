@@ -1,6 +1,6 @@
 /**
- * The header section of a request (RFC 9112, sections 5 and 6): its fields, framing and connection. Refuses what
- * two parsers could read differently, such as two `Content-Length` or one beside `Transfer-Encoding`.
+ * The header section of a request (RFC 9112, sections 5 and 6): its fields, framing and connection. Refuses
+ * what two parsers could read differently, such as two `Content-Length` or one beside `Transfer-Encoding`.
  */
 
 import { fieldName } from './field-name.ts'

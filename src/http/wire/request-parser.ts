@@ -1,7 +1,6 @@
 /**
- * The request grammar (RFC 9112, sections 3, 5 and 6): parses a head into request line, fields and framing (the latter in
- * `header-section.ts`).
- * Ambiguous requests are refused, not repaired.
+ * The request grammar (RFC 9112, sections 3, 5 and 6): parses a head into request line, fields and framing
+ * (the latter in `header-section.ts`). Ambiguous requests are refused, not repaired.
  */
 
 import { METHODS } from '../../lib/node-http.ts'

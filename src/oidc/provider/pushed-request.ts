@@ -1,6 +1,6 @@
 /**
- * Pushed authorization requests (RFC 9126): the gateway sends the request to the provider, authenticated, and the
- * browser gets a reference to it. Used where the discovery document requires it of every client.
+ * Pushed authorization requests (RFC 9126): the gateway sends the request to the provider, authenticated, and
+ * the browser gets a reference to it. Used where the discovery document requires it of every client.
  */
 
 import * as client from 'openid-client'
@@ -13,7 +13,10 @@ import { endpointError } from './token-endpoint.ts'
 const MAX_REFERENCE = 2048
 const VISIBLE = /^[\x21-\x7e]+$/
 
-/** The address for the browser, which contains the client id and the reference alone. Rejects with ProviderError. */
+/**
+ * The address for the browser, which contains the client id and the reference alone. Rejects with
+ * ProviderError.
+ */
 export async function pushRequest(
   provider: Provider,
   parameters: Readonly<Record<string, string>>,

@@ -120,8 +120,8 @@ async function mapSeatsAgain(
 const MOST_WAIT = 2000
 
 /**
- * Waits for a second after this one, in which a new token is not void. Rejects with ProviderError if the clock of this
- * instance is behind the one of the instance that voided tokens.
+ * Waits for a second after this one, in which a new token is not void. Rejects with ProviderError if the
+ * clock of this instance is behind the one of the instance that voided tokens.
  *
  * @param until ms since the epoch; 0: no tokens are void
  */

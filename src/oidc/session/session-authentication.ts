@@ -31,7 +31,11 @@ export const endedByProvider = new Refusal(
   'token_expired',
   'The identity provider has ended the session. Sign in again.',
 )
-/** The refusal of a session that has ended. @param session null: it is unknown */
+/**
+ * The refusal of a session that has ended.
+ *
+ * @param session null: it is unknown
+ */
 export function sessionEnded(session: Pick<SessionRecord, 'revoked'> | null): Refusal {
   return session?.revoked === true ? sessionRevoked : ended
 }

@@ -1,9 +1,9 @@
 /**
- * Global Token Revocation (draft-parecki-oauth-global-token-revocation-06): the provider revokes what a user was
- * given. Public: the token of the provider is the only proof.
+ * Global Token Revocation (draft-parecki-oauth-global-token-revocation-06): the provider revokes what a user
+ * was given. Public: the token of the provider is the only proof.
  *
- * Anyone can send a request, so everything that needs no key is checked before the signature. Whether a user is
- * known is told to the provider alone.
+ * Anyone can send a request, so everything that needs no key is checked before the signature. Whether a user
+ * is known is told to the provider alone.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -34,7 +34,7 @@ const JSON_LIMITS = { members: 64, elements: 64 }
 const MAX_LIFETIME = 600
 const TYPES = new Set([null, 'jwt', 'global-token-revocation+jwt'])
 
-const noBody = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
+const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
 const tooLarge = new Refusal('body_too_large', `The body must have at most ${MAX_BODY} bytes.`)
 const noToken = new Refusal(
   'credentials_missing',
@@ -117,7 +117,7 @@ const INPUT = {
 
 /** The identifier; `unsupported`: one that can't be resolved, which is told to the provider alone. */
 function subjectIn({ rawHeaders, body }: PublicRequest): UserIdentifier | 'unsupported' | Refusal {
-  if (body === null || !isJson(rawHeaders)) return noBody
+  if (body === null || !isJson(rawHeaders)) return notJson
   if (body.length > MAX_BODY) return tooLarge
   if (!isUtf8(body)) return invalid('', 'not valid UTF-8')
   const parsed = parseJson(Buffer.from(body).toString(), JSON_LIMITS)

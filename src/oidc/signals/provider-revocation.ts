@@ -1,6 +1,6 @@
 /**
- * Revocations and blocks by an identity provider, with the answer that it may be given: that a change is closed,
- * or that it must repeat its request.
+ * Revocations and blocks by an identity provider, with the answer that it may be given: that a change is
+ * closed, or that it must repeat its request.
  */
 
 import {
@@ -18,7 +18,7 @@ import type { OidcTenant } from '../ports.ts'
 import { ProviderError, providerUnavailable } from '../provider/provider-errors.ts'
 import type { UserIdentifier } from './subject-identifier.ts'
 
-/** The most users of one address. More are taken for a shared mailbox, which names nobody. */
+/** The most users of one address. An address of more is taken for a shared mailbox, and refused. */
 export const MOST_USERS = 100
 
 /** What has become of a request: its revocations by their ids, or it took effect before. */
@@ -37,9 +37,9 @@ const notClosed = new Refusal(
 )
 
 /**
- * The users of the tenant that the identifier names. An email address names all users to whom the provider gave
- * it. A user who is not known is none, unless the tenant accepts tokens of the provider, whose users need not
- * sign in. An opaque id is the `sub`, or else the id of a user of SCIM.
+ * The users of the tenant that the identifier names. An email address names all users to whom the provider
+ * gave it. A user who is not known is none, unless the tenant accepts tokens of the provider, whose users
+ * need not sign in. An opaque id is the `sub`, or else the id of a user of SCIM.
  */
 export async function usersOf(
   { signals }: Context,
@@ -55,7 +55,8 @@ export async function usersOf(
 }
 
 /**
- * Makes the revocations, of which the token is used up once each is closed. Rejects if the store is unavailable.
+ * Makes the revocations, of which the token is used up once each is closed. Rejects if the store is
+ * unavailable.
  *
  * @param token the digest of the token
  */

@@ -1,6 +1,6 @@
 /**
- * Security event tokens (RFC 8417) as the Shared Signals Framework 1.0 profiles them, and the faults that their
- * sender is told (RFC 8935, section 2.4).
+ * Security event tokens (RFC 8417) as the Shared Signals Framework 1.0 profiles them, and the faults that
+ * their sender is told (RFC 8935, section 2.4).
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -48,7 +48,11 @@ const noId = request('The token must have a valid jti.')
 const noEvent = request('The token must have exactly one event.')
 const twoSubjects = request('The token names two different subjects.')
 
-/** Reads a token without verifying its signature. @param now ms since the epoch */
+/**
+ * Reads a token without verifying its signature.
+ *
+ * @param now ms since the epoch
+ */
 export function readSecurityEvent(
   text: string,
   { issuer, audience }: { readonly issuer: string; readonly audience: string },
@@ -75,7 +79,11 @@ export function readSecurityEvent(
   return { jws, jti: claims.jti, type, payload, subject: outer ?? inner }
 }
 
-/** JSON allows 1e400, which parses as Infinity: refused. @param now in seconds */
+/**
+ * JSON allows 1e400, which parses as Infinity: refused.
+ *
+ * @param now in seconds
+ */
 function areTimesValid({ iat, exp, nbf }: Claims, now: number): boolean {
   if (!isTime(iat) || iat > now + LEEWAY || iat < now - MAX_AGE - LEEWAY) return false
   if (exp !== undefined && !(isTime(exp) && now < exp + LEEWAY)) return false
@@ -93,7 +101,10 @@ export interface EventSubject {
   readonly session: string | null
 }
 
-/** Reads a subject identifier, simple or complex (SSF 1.0, section 3). Members that name no user and no session are ignored. */
+/**
+ * Reads a subject identifier, simple or complex (SSF 1.0, section 3). Members that name no user and no
+ * session are ignored.
+ */
 export function readEventSubject(value: unknown): EventSubject | SubjectFault {
   if (!isJsonObject(value) || value.format !== 'complex') {
     const user = readIdentifier(value)

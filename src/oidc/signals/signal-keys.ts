@@ -1,9 +1,9 @@
 /**
- * The keys that sign a provider's signals: asymmetric ones alone, also where the client secret signs ID tokens. A
- * client that has the secret could otherwise revoke what it likes.
+ * The keys that sign a provider's signals: asymmetric ones alone, also where the client secret signs ID
+ * tokens. A client that has the secret could otherwise revoke what it likes.
  *
- * They have an HTTP client and a rate of reads of their own: tokens that anyone can send must not delay the keys
- * of sign-ins.
+ * They have an HTTP client and a rate of reads of their own: tokens that anyone can send must not delay the
+ * keys of sign-ins.
  */
 
 import { performance } from 'node:perf_hooks'

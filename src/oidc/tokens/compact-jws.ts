@@ -32,7 +32,11 @@ export interface CompactJws {
  */
 const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'enc'] as const
 
-/** The parts of a token, not verified. Null for any other text. @param most characters */
+/**
+ * The parts of a token, not verified. Null for any other text.
+ *
+ * @param most characters
+ */
 export function readCompact(text: string, most = MAX_TOKEN): CompactJws | null {
   if (text.length > most) return null
   const parts = text.split('.', 4)

@@ -52,8 +52,8 @@ export function readSeatsClaim(
 
 /**
  * Whether the provider left out the claim for the number of its values, as Entra ID does with many groups: it
- * names a source instead (a distributed claim; OpenID Connect Core 1.0, section 5.6.2), or has `hasgroups`. The
- * gateway never fetches from a source: the token chooses its address.
+ * names a source instead (a distributed claim; OpenID Connect Core 1.0, section 5.6.2), or has `hasgroups`.
+ * The gateway never fetches from a source: the token chooses its address.
  *
  * @param path as for `claimAt`
  */

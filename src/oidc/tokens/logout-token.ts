@@ -2,8 +2,8 @@
  * Logout tokens (OpenID Connect Back-Channel Logout 1.0, sections 2.4 and 2.6).
  *
  * Anyone can send one, so everything that needs no key is checked before the signature: a flood of other
- * texts costs no cryptography and no request to the provider. An encrypted one costs at most four decryptions, of
- * half a millisecond each.
+ * texts costs no cryptography and no request to the provider. An encrypted one costs at most four
+ * decryptions, of half a millisecond each.
  */
 
 import { isJsonObject } from '../../lib/json.ts'

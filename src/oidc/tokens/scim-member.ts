@@ -11,8 +11,8 @@ import { blockedUser } from '../session/session-authentication.ts'
 const noMember = invalidToken('The identity provider does not say who the user is in SCIM.')
 
 /**
- * Records the key before the user gets a session or a token, so that a deactivation by SCIM finds both. Rejects
- * if the store is unavailable.
+ * Records the key before the user gets a session or a token, so that a deactivation by SCIM finds both.
+ * Rejects if the store is unavailable.
  *
  * @param member the key; null: the provider sent none, and no deactivation could reach the user
  * @returns a Refusal if SCIM has deactivated the user, or does not know who it is; null: the user may go on

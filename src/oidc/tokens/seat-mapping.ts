@@ -1,6 +1,6 @@
 /**
- * Seat names of the provider's, or of SCIM → `hash_perm` entries, one for each space of each Seat of that name. Called at
- * sign-in, at refresh, and by `validate`.
+ * Seat names of the provider's, or of SCIM → `hash_perm` entries, one for each space of each Seat of that
+ * name. Called at sign-in, at refresh, and by `validate`.
  */
 
 import { hashPermEntry } from '../../../seats-admin/model/hash-perm.ts'
@@ -39,8 +39,8 @@ interface NamedUser {
 }
 
 /**
- * The Seats of a user now: those that the provider names, or with `seats_from: scim` those that have the names of
- * the user's groups. Rejects if the store can't be asked.
+ * The Seats of a user now: those that the provider names, or with `seats_from: scim` those that have the
+ * names of the user's groups. Rejects if the store can't be asked.
  */
 export async function seatsOf(
   context: Pick<Context, 'seats' | 'log'>,

@@ -4,7 +4,10 @@ import type { TenantConfig } from '../../config/config.ts'
 import { readCompact } from './compact-jws.ts'
 import { isLeftOut } from './id-token-claims.ts'
 
-/** Whether a token of the tenant's provider, or of one of its issuers, leaves out that claim. The token is not verified. */
+/**
+ * Whether a token of the tenant's provider, or of one of its issuers, leaves out that claim. The token is not
+ * verified.
+ */
 export function leavesOutGroups(
   token: string,
   { oidc, issuers = [] }: Pick<TenantConfig, 'oidc' | 'issuers'>,

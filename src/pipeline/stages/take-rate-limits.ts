@@ -1,6 +1,6 @@
 /**
- * Takes a token from each rate limit of the route, or refuses with 429. `redis/token-lender.ts` shares the counts
- * between instances.
+ * Takes a token from each rate limit of the route, or refuses with 429. `redis/token-lender.ts` shares the
+ * counts between instances.
  */
 
 import type { DecisionEngine } from '../../decision/engine.ts'

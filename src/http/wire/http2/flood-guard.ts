@@ -1,8 +1,8 @@
 /**
  * Counts what a peer makes a connection do without a purpose: resets, pings, settings, empty frames. Each
  * kind has a budget that refills with time, and with what the connection serves. A peer that exceeds one is
- * not served any longer (CVE-2023-44487, CVE-2025-8671, CVE-2019-9511 to 9518). `pipeline/stages/limit-cancels.ts`
- * limits each client of a trusted proxy.
+ * not served any longer (CVE-2023-44487, CVE-2025-8671, CVE-2019-9511 to 9518).
+ * `pipeline/stages/limit-cancels.ts` limits each client of a trusted proxy.
  */
 
 import { EventBudget, type EventLimits } from '../../../lib/event-budget.ts'
