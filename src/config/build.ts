@@ -13,6 +13,7 @@ import { buildMethods } from './methods.ts'
 import { buildRateLimits } from './rate-limit-settings.ts'
 import type { Section } from './section.ts'
 import { checkStore } from './store-settings.ts'
+import { buildTablesLocation } from './tables-location.ts'
 import { buildTenants, type TenantConfig } from './tenant-settings.ts'
 import { buildUpstreams } from './upstreams.ts'
 
@@ -33,6 +34,7 @@ export function buildSettings(root: Section) {
   checkAddresses(values, root)
   checkStore(store, root)
   checkProxies(values, root)
+  const defaultTenant = defaultTenantOf(root, tenants)
   return {
     listen,
     ops,
@@ -44,8 +46,9 @@ export function buildSettings(root: Section) {
     workers,
     store,
     redis,
-    defaultTenant: defaultTenant(root, tenants),
+    defaultTenant,
     tenants,
+    tables: buildTablesLocation(values.tables, root, [...tenants.keys()], defaultTenant),
     upstreams,
     api,
     trustedProxies,
@@ -89,7 +92,7 @@ function buildPlace({ api, apiHosts, console, tenants: all }: Values, root: Sect
  * The tenant of tokens without `tenant_id`. A single tenant is the default; null: tokens must carry
  * `tenant_id`.
  */
-function defaultTenant(root: Section, tenants: ReadonlyMap<string, TenantConfig>): string | null {
+function defaultTenantOf(root: Section, tenants: ReadonlyMap<string, TenantConfig>): string | null {
   const ids = [...tenants.keys()]
   const only = ids.length === 1 ? (ids[0] ?? null) : null
   return root.text('default_tenant', oneOf(tenants, 'a tenant')) ?? only

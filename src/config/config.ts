@@ -6,6 +6,7 @@
 import type { CorsSettings } from '../model/cors.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Place, Route } from '../model/route.ts'
+import type { TableSetId } from '../model/table-set.ts'
 import type { buildSettings } from './build.ts'
 import type { OpenTelemetryConfig } from './open-telemetry.ts'
 import type { ProviderLimits } from './provider-limits.ts'
@@ -18,6 +19,7 @@ export type { ClaimMatch, IssuerConfig } from './issuer-settings.ts'
 export type { ClientAuth, OidcConfig } from './oidc-settings.ts'
 export type { RedisConfig } from './redis-settings.ts'
 export type { SettingSource } from './section.ts'
+export type { TablesLocation } from './tables-location.ts'
 export type { TenantConfig, TokenConfig } from './tenant-settings.ts'
 export type { UpstreamConfig, UpstreamHealth, UpstreamProtocol, UpstreamTls } from './upstreams.ts'
 
@@ -32,6 +34,8 @@ export interface TablesConfig {
 type Settings = Readonly<ReturnType<typeof buildSettings>>
 
 export interface Config extends Settings, TablesConfig {
+  /** The version of the tables in the store; 0, '': there are none, or the tables are in files. */
+  readonly tableSet: TableSetId
   /** The main file, as the command line names it. */
   readonly file: string
   /** The files of the configuration, for watching: absolute paths, and globs, which may match new files. */

@@ -6,6 +6,8 @@
 import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
 import type { ValueFiles } from './value-files.ts'
 
+const NO_VARIABLES =
+  'has a variable: tables in the store are the same for all instances, so write the value itself (write $${ for a literal ${)'
 /** The beginning of the name of a file. `${file:-x}` is the variable `file` with a default. */
 const FILE = /^file:(?!-)/
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -15,12 +17,13 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
  * expanded again. One line end at its end is removed, because variables are often set from files. No message
  * contains the value.
  *
+ * @param env null: a variable is a fault
  * @param isSecret the value is a secret: no message proposes a default, which would stand in the file
  * @param files null: files are not read
  */
 export function substitute(
   text: string,
-  env: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv | null,
   isSecret = false,
   files: Pick<ValueFiles, 'read'> | null = null,
 ): string | InvalidValue {
@@ -30,9 +33,11 @@ export function substitute(
     const value =
       end === ''
         ? new InvalidValue(`has a \${ without a closing } (write $\${ for a literal \${)`)
-        : FILE.test(inside)
-          ? fromFile(inside.replace(FILE, ''), files)
-          : lookUp(inside, env, isSecret)
+        : env === null
+          ? new InvalidValue(NO_VARIABLES)
+          : FILE.test(inside)
+            ? fromFile(inside.replace(FILE, ''), files)
+            : lookUp(inside, env, isSecret)
     if (!(value instanceof InvalidValue)) return value
     faults.push(value)
     return ''

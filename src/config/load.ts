@@ -3,10 +3,10 @@
  * All faults are reported together. Other modules get a Config only from here.
  */
 
-import { realpath } from 'node:fs/promises'
-import { dirname, isAbsolute, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { wildcardOf } from '../model/host.ts'
+import { NO_TABLES, type TableSet } from '../model/table-set.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { buildSettings } from './build.ts'
 import { gatewayFile } from './main-file.ts'
@@ -15,7 +15,6 @@ import { contentHash } from './content-hash.ts'
 import { noEnvFile, readEnvFile } from './env-file.ts'
 import { ConfigError, displayPath, distinctFaults, sortFaults, type Warning } from './faults.ts'
 import { extraAuthoritiesFault } from './extra-authorities.ts'
-import { InvalidValue } from './invalid-value.ts'
 import { methodsOf } from './methods.ts'
 import { readOpenTelemetry } from './open-telemetry.ts'
 import { openDocument } from './open-document.ts'
@@ -23,11 +22,13 @@ import { filesIn } from './pem.ts'
 import { readProviderProxies } from './provider-proxies.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'
 import type { FileSchema } from './schema.ts'
-import type { Section } from './section.ts'
+import type { Document } from './positioned-document.ts'
+import { buildStored } from './stored-tables.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
-import { routesFile } from './table-settings.ts'
+import { findRouteTables, uniqueFiles } from './table-files.ts'
+import { type RouteContext, routesFile } from './table-settings.ts'
 import { ValueFiles } from './value-files.ts'
-import { isCurrent, joinSignatures, listFiles, SETTLE, signatureOf } from './watch.ts'
+import { isCurrent, joinSignatures, SETTLE, signatureOf } from './watch.ts'
 
 /** The maximum number of readings of files that change while they are read. */
 const READINGS = 10
@@ -39,7 +40,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
   return config
 }
 
-export type LoadResult = Awaited<ReturnType<typeof readOnce>>
+export type LoadResult = ReturnType<typeof assemble>
 
 /**
  * Returns the valid entries even if there are faults, so that faults of the router are reported at the same
@@ -63,34 +64,35 @@ export async function loadConfigWithFaults(
 }
 
 async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (path: string) => string) {
+  const main = await readMain(file, env, display)
+  return assemble(main, await readTables(main))
+}
+
+type MainFile = Awaited<ReturnType<typeof readMain>>
+
+/** Reads the main file, `.env` and the files that they name, but for the tables. */
+async function readMain(file: string, env: NodeJS.ProcessEnv | null, display: (path: string) => string) {
   const path = resolve(file)
   const folder = dirname(path)
   const envFile = env === null ? noEnvFile(folder) : await readEnvFile(folder, display)
-  const { warnings: fileWarnings } = envFile
-  const comments: AcceptedWarnings[] = []
-  const accepts = (warning: Acceptable) => comments.some((each) => each.accepts(warning))
   const variables = { ...envFile.variables, ...env }
   const valueFiles = env === null ? null : new ValueFiles(folder)
+  /** Opens the main file or a table. */
   const open = async (each: string, schema: FileSchema) => {
     const isMain = schema === gatewayFile.schema
     const source = await readSource(each, undefined, isMain ? NO_CONFIGURATION : undefined)
-    if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, !isMain))
+    const comments = 'text' in source ? [acceptedWarnings(display(each), source.text, !isMain)] : []
     const isNeeded = env === null && isMain ? decidesRequests : null
-    return openDocument(display(each), source, schema, variables, folder, isNeeded, valueFiles)
+    const opened = openDocument(display(each), source, schema, variables, folder, isNeeded, valueFiles)
+    return { ...opened, comments }
   }
   const before = await signatureOf([path])
-  const main = await open(path, gatewayFile.schema)
-  const pemFiles = filesIn(main.document.root, gatewayFile.schema).map((each) => resolve(folder, each))
+  const { document, root, comments } = await open(path, gatewayFile.schema)
+  const pemFiles = filesIn(document.root, gatewayFile.schema).map((each) => resolve(folder, each))
   const beforePem = await signatureOf(pemFiles)
-  const settings = buildSettings(main.root)
-  const active = await findRouteTables(main.root, folder)
-  const candidate = main.root.has('shadow')
-    ? await findRouteTables(main.root.section('shadow'), folder)
-    : null
-  const paths = [...active.paths, ...(candidate?.paths ?? [])]
-  const beforeTables = await signatureOf(paths)
-  const { upstreams, api, tenants, limits } = settings
-  const context = {
+  const settings = buildSettings(root)
+  const { upstreams, tenants, limits } = settings
+  const context: RouteContext = {
     upstreams: new Set(upstreams.keys()),
     tenants: new Set(tenants.keys()),
     signIn: new Set([...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
@@ -98,22 +100,6 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
     methods: methodsOf(settings),
     rateLimits: settings.rateLimits,
   }
-  const documents = [main.document]
-  // A file may be in both lists: it is read once.
-  const tables = new Map<string, BuiltTable>()
-  for (const [real, path] of await uniqueFiles(paths)) {
-    const { document, root } = await open(path, routesFile.schema)
-    documents.push(document)
-    tables.set(real, buildRoutes(document, root, context))
-  }
-  const tablesIn = async (paths: readonly string[]) =>
-    [...(await uniqueFiles(paths)).keys()].flatMap((real) => tables.get(real) ?? [])
-  const activeTables = await tablesIn(active.paths)
-  const candidateTables = candidate === null ? null : await tablesIn(candidate.paths)
-  const entries: readonly RouteEntry[] = activeTables.flatMap((table) => table.entries)
-  const shadowEntries = candidateTables?.flatMap((table) => table.entries) ?? null
-  const inComments = comments.flatMap((each) => each.faults)
-  const inDocuments = documents.flatMap((document) => document.faults)
   const { issuers, tokenIssuers } = settings.sources
   const { proxies, faults: ofProxies } = readProviderProxies(variables, [
     ...issuers.values(),
@@ -122,35 +108,104 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
   const beginning = () => ({ file: display(path), line: 1, column: 1 })
   const extra = extraAuthoritiesFault(env ?? {}, Date.now())
   const ofVariables = extra === null ? [] : [{ place: beginning(), message: extra }]
-  const faults = sortFaults([...envFile.faults, ...ofVariables, ...inDocuments, ...inComments, ...ofProxies])
-  const ofHosts = distinctFaults([activeTables, candidateTables ?? []].flatMap(hostWarnings))
-  const inFiles = [...documents.flatMap((document) => document.warnings), ...ofHosts].filter(
-    (each) => !accepts(each),
-  )
   const openTelemetry = readOpenTelemetry(variables)
   const ofTelemetry = openTelemetry.warnings.map((message): Warning => ({
     code: 'telemetry_variable',
     place: beginning(),
     message,
   }))
-  const ofValues = valueFiles?.signature ?? ''
-  const signature = [envFile.signature, before, beforePem, beforeTables, ofValues].reduce(joinSignatures)
-  const files = Object.freeze([
-    path,
-    envFile.path,
-    ...pemFiles,
-    ...(valueFiles?.paths ?? []),
-    ...active.patterns,
-    ...(candidate?.patterns ?? []),
-  ])
+  return {
+    file,
+    folder,
+    root,
+    document,
+    comments,
+    settings,
+    context,
+    open,
+    /** The values of the configuration that are from the environment alone. */
+    surroundings: { openTelemetry, providerProxies: proxies },
+    /** The faults of the environment, and after those of the files. */
+    faults: { environment: [...envFile.faults, ...ofVariables], proxies: ofProxies },
+    /** The warnings about the files themselves, and about the environment. */
+    warnings: { files: envFile.warnings, environment: ofTelemetry },
+    /** Called last: values of tables name files, too. */
+    signature: () =>
+      [envFile.signature, before, beforePem, valueFiles?.signature ?? ''].reduce(joinSignatures),
+    files: () => [path, envFile.path, ...pemFiles, ...(valueFiles?.paths ?? [])],
+  }
+}
+
+/** The tables of a configuration, read from files or from the store. */
+interface ReadTables {
+  readonly documents: readonly Document[]
+  readonly comments: readonly AcceptedWarnings[]
+  readonly active: readonly BuiltTable[]
+  /** Null: there are no candidate tables. */
+  readonly candidate: readonly BuiltTable[] | null
+  /** The rate limits that its routes name. */
+  readonly rateLimits: Config['rateLimits']
+  /** Absolute paths and globs, and the state of the files before they were read. */
+  readonly files: readonly string[]
+  readonly signature: string
+}
+
+/** Reads the tables from the files that the main file names. Tables in the store are left out. */
+async function readTables({ root, folder, open, context }: MainFile): Promise<ReadTables> {
+  const active = await findRouteTables(root, folder)
+  const candidate = root.has('shadow') ? await findRouteTables(root.section('shadow'), folder) : null
+  const paths = [...active.paths, ...(candidate?.paths ?? [])]
+  const signature = await signatureOf(paths)
+  const documents: Document[] = []
+  const comments: AcceptedWarnings[] = []
+  // A file may be in both lists: it is read once.
+  const tables = new Map<string, BuiltTable>()
+  for (const [real, path] of await uniqueFiles(paths)) {
+    const opened = await open(path, routesFile.schema)
+    documents.push(opened.document)
+    comments.push(...opened.comments)
+    tables.set(real, buildRoutes(opened.document, opened.root, context))
+  }
+  const tablesIn = async (paths: readonly string[]) =>
+    [...(await uniqueFiles(paths)).keys()].flatMap((real) => tables.get(real) ?? [])
+  return {
+    documents,
+    comments,
+    active: await tablesIn(active.paths),
+    candidate: candidate === null ? null : await tablesIn(candidate.paths),
+    rateLimits: context.rateLimits,
+    files: [...active.patterns, ...(candidate?.patterns ?? [])],
+    signature,
+  }
+}
+
+function assemble(main: MainFile, tables: ReadTables, set: TableSet = NO_TABLES) {
+  const { settings } = main
+  const { upstreams, api } = settings
+  const comments = [...main.comments, ...tables.comments]
+  const documents = [main.document, ...tables.documents]
+  const accepts = (warning: Acceptable) => comments.some((each) => each.accepts(warning))
+  const entries: readonly RouteEntry[] = tables.active.flatMap((table) => table.entries)
+  const shadowEntries = tables.candidate?.flatMap((table) => table.entries) ?? null
+  const inComments = comments.flatMap((each) => each.faults)
+  const inDocuments = documents.flatMap((document) => document.faults)
+  const { environment, proxies } = main.faults
+  const faults = sortFaults([...environment, ...inDocuments, ...inComments, ...proxies])
+  const ofHosts = distinctFaults([tables.active, tables.candidate ?? []].flatMap(hostWarnings))
+  const inFiles = [...documents.flatMap((document) => document.warnings), ...ofHosts].filter(
+    (each) => !accepts(each),
+  )
+  const signature = joinSignatures(main.signature(), tables.signature)
+  const files = Object.freeze([...main.files(), ...tables.files])
   const config: Config | null =
     faults.length > 0
       ? null
       : Object.freeze({
           ...settings,
-          openTelemetry,
-          providerProxies: proxies,
-          file,
+          ...main.surroundings,
+          rateLimits: tables.rateLimits,
+          tableSet: Object.freeze({ version: set.version, digest: set.digest }),
+          file: main.file,
           files,
           signature,
           ...tableOf(entries, settings),
@@ -161,9 +216,9 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
     config,
     faults,
     /** The warnings, without those of the router and those that a comment accepts. */
-    warnings: [...fileWarnings, ...ofTelemetry, ...inFiles],
+    warnings: [...main.warnings.files, ...main.warnings.environment, ...inFiles],
     /** The warnings about the files themselves. */
-    fileWarnings,
+    fileWarnings: main.warnings.files,
     /** Whether a comment in a file accepts a warning. */
     accepts,
     /**
@@ -179,46 +234,14 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
     files,
     /** The state of the files before they were read. */
     signature,
+    /**
+     * The same main file with tables of the store, which take the place of those in files.
+     *
+     * @returns what loading returns
+     */
+    withTables: (stored: TableSet) =>
+      assemble(main, { ...tables, ...buildStored(stored, main.context) }, stored),
   }
-}
-
-/**
- * Finds the files of route tables.
- *
- * @param section has a list `routes` of files and globs. Each must match a file.
- */
-async function findRouteTables(section: Section, folder: string) {
-  const matched = new Map<string, readonly string[]>()
-  for (const text of section.texts('routes', (each) => each))
-    matched.set(text, await listFiles(folder, [text]))
-  const matching = section.texts('routes', (text) =>
-    matched.get(text)?.length === 0
-      ? new InvalidValue('matches no file: correct it, or create the file')
-      : text,
-  )
-  return {
-    /** The absolute paths of the files. */
-    paths: [...new Set(matching.flatMap((text) => matched.get(text) ?? []))],
-    /** Absolute paths and globs to watch. */
-    patterns: [...matched].map(([text, paths]) => absolutePattern(folder, text, paths)),
-  }
-}
-
-/** Replaces glob characters in the folder's own name by `?`, which matches them too. */
-function absolutePattern(folder: string, text: string, paths: readonly string[]): string {
-  const path = resolve(folder, text)
-  if (paths.includes(path) || isAbsolute(text)) return path
-  return `${folder.replace(/[*?[\]{}()!+@\\]/g, '?')}/${text}`
-}
-
-/** Real path → the first path that leads to it, perhaps by symbolic links. */
-async function uniqueFiles(paths: readonly string[]): Promise<Map<string, string>> {
-  const byRealPath = new Map<string, string>()
-  for (const path of paths) {
-    const real = await realpath(path).catch(() => path)
-    if (!byRealPath.has(real)) byRealPath.set(real, path)
-  }
-  return byRealPath
 }
 
 function tableOf(

@@ -10,6 +10,7 @@ import { redisUrl } from './redis-settings.ts'
 import { asWritten, duration, file, flag, list, map, optional, required, text } from './setting.ts'
 import { staticPath } from './static-path.ts'
 import { store } from './store-settings.ts'
+import { tables } from './tables-location.ts'
 import { tenants } from './tenant-settings.ts'
 import { upstreams } from './upstreams.ts'
 
@@ -134,6 +135,7 @@ export const gatewayFile = file(
     ),
     tenants: required(tenants),
     upstreams,
+    tables,
     routes: list(
       'Route tables: files or globs, relative to this file. Each must match at least one file.',
       asWritten,

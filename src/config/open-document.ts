@@ -32,7 +32,7 @@ export function openDocument(
   file: string,
   source: Source,
   schema: FileSchema,
-  env: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv | null,
   folder = '',
   isNeeded: IsNeeded | null = null,
   files: ValueFiles | null = null,

@@ -36,6 +36,7 @@ export type IsNeeded = (path: readonly string[]) => boolean
 
 /**
  * @param file the path that messages show
+ * @param env null: variables are faults
  * @param isNeeded null: each value is needed. Otherwise values with variables and values that name files are
  *   left out without a fault, because the machine may be another than the gateway's
  * @param files null: the files that values name are not read
@@ -44,7 +45,7 @@ export function parse(
   file: string,
   source: Source,
   schema: FileSchema,
-  env: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv | null,
   isNeeded: IsNeeded | null = null,
   files: ValueFiles | null = null,
 ): Document {
@@ -95,7 +96,8 @@ const CORE_TAGS = new Set(
 
 /** What replaces `${…}` in values. */
 interface ValueSources {
-  readonly env: NodeJS.ProcessEnv
+  /** Null: values have no variables. */
+  readonly env: NodeJS.ProcessEnv | null
   readonly files: ValueFiles | null
 }
 
