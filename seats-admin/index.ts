@@ -58,6 +58,18 @@ export type { Scope } from './model/scope.ts'
 export type { ListedSeat } from './model/seat.ts'
 export type { ListedSession, SessionRecord } from './model/session-record.ts'
 export { seatsHeld, type HeldSeatName, type User } from './model/user.ts'
+export {
+  type ActiveTables,
+  NO_TABLES,
+  storedTablesOf,
+  type TableFiles,
+  TABLES_IN_FILES,
+  tablesDigest,
+  type TablesNotice,
+  tablesNoticeOf,
+  type TablesVersion,
+} from './model/stored-tables.ts'
+export { tablesTag } from './model/entity-tag.ts'
 export { auditEntry } from './store/audit-chain.ts'
 export type { AuditStore } from './store/audit-store.ts'
 export { AuditStates } from './store/audit-states.ts'
@@ -86,6 +98,7 @@ export type {
   RevocationStore,
   StoredRevocation,
 } from './store/revocation-store.ts'
+export type { TablesCandidate, TablesPage, TablesProposal, TablesStore } from './store/tables-store.ts'
 export type { PostgresOptions } from './store/postgres/postgres-store.ts'
 export type { Owner } from './store/sqlite/calls.ts'
 export { lockStore, type StoreLock } from './store/sqlite/gateway-lock.ts'

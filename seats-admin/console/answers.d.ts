@@ -58,9 +58,9 @@ export interface AppliedSeats { tenant: string; unchanged: number; warnings: War
 
 export interface AuditActor { kind: 'user' | 'api-key' | 'command' | 'provider'; id: string; name?: string }
 
-export interface AuditEntry { id: string; seq: number; at: string; tenant: string; actor: AuditActor; request_id: string | null; action: 'seat.create' | 'seat.update' | 'seat.delete' | 'api_key.create' | 'api_key.revoke' | 'block.create' | 'block.delete' | 'session.end' | 'revocation.create' | 'grant.create' | 'grant.delete' | 'scim_user.create' | 'scim_user.update' | 'scim_user.delete' | 'scim_group.create' | 'scim_group.update' | 'scim_group.delete' | 'bootstrap'; target: AuditTarget; space: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null; prev: string | null; hash: string }
+export interface AuditEntry { id: string; seq: number; at: string; tenant: string; actor: AuditActor; request_id: string | null; action: 'seat.create' | 'seat.update' | 'seat.delete' | 'api_key.create' | 'api_key.revoke' | 'block.create' | 'block.delete' | 'session.end' | 'revocation.create' | 'grant.create' | 'grant.delete' | 'scim_user.create' | 'scim_user.update' | 'scim_user.delete' | 'scim_group.create' | 'scim_group.update' | 'scim_group.delete' | 'tables.update' | 'bootstrap'; target: AuditTarget; space: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null; prev: string | null; hash: string }
 
-export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 'revocation' | 'grant' | 'scim-user' | 'scim-group'; id: string; name: string | null }
+export interface AuditTarget { kind: 'seat' | 'api-key' | 'block' | 'session' | 'revocation' | 'grant' | 'scim-user' | 'scim-group' | 'tables'; id: string; name: string | null }
 
 export interface Block { id: string; user: string; origin: 'admin' | 'events' | 'scim'; created_by: string; created_at: string; until?: string; reason?: string }
 
@@ -82,7 +82,7 @@ export interface DecisionRecord { answer: 'allow' | 'deny'; code: string; reason
 
 export interface ExplainedCaller { by: 'seats' | 'user' | 'api_key' | 'none'; known: boolean | null }
 
-export interface FleetChange { seq: number; at: string; kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'revocation' | 'membership' | 'grant'; effective_ms: number | null }
+export interface FleetChange { seq: number; at: string; kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'revocation' | 'membership' | 'grant' | 'tables' | 'tables-candidate'; effective_ms: number | null }
 
 export interface FleetInstance { id: string; name: string; started_at: string | null; version: string | null; seq: number; age_ms: number; hash: string | null; refused: RefusedReload | null; checks_files: boolean; beat: number; url: string | null }
 

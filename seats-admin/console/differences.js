@@ -104,6 +104,7 @@ const ACTIONS = {
   'scim_group.create': 'created the SCIM group',
   'scim_group.update': 'changed the SCIM group',
   'scim_group.delete': 'deleted the SCIM group',
+  'tables.update': 'changed the route tables to',
   bootstrap: 'bootstrapped the tenant with',
 }
 

@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = [
   'scim_group.create',
   'scim_group.update',
   'scim_group.delete',
+  'tables.update',
   'bootstrap',
 ] as const
 
@@ -40,6 +41,7 @@ export const TARGET_KINDS = [
   'grant',
   'scim-user',
   'scim-group',
+  'tables',
 ] as const
 
 export interface AuditActor {

@@ -11,6 +11,8 @@
  * - `revocation`: what its key says, the JSON of a `RevocationNotice`
  * - `membership`: the groups of a user by SCIM, or of any user; the key is a `MembershipKey` as JSON
  * - `grant`: the grants of the user with this `sub`, as a JSON string, or those of any user: `null`
+ * - `tables`: another version of the route tables is active; the key is the JSON of a `TablesNotice`
+ * - `tables-candidate`: the candidate of this id is to be compiled. No decision depends on it
  */
 export const CHANGE_KINDS = [
   'seat',
@@ -21,6 +23,8 @@ export const CHANGE_KINDS = [
   'revocation',
   'membership',
   'grant',
+  'tables',
+  'tables-candidate',
 ] as const
 export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
@@ -28,8 +32,8 @@ export interface Change {
   readonly tenant: string
   readonly kind: ChangeKind
   /**
-   * The id or name of a Seat, the id of an API key or of a session, or JSON: the `sub` of a user, the notice
-   * of a revocation, or the key of a membership.
+   * The id or name of a Seat, the id of an API key, of a session or of candidate tables, or JSON: the `sub` of
+   * a user, the notice of a revocation or of tables, or the key of a membership.
    */
   readonly key: string
 }

@@ -43,6 +43,11 @@ export interface Instance {
   /** Its latest reload if it was refused, as of that beat; null: it was not, or an older version. */
   readonly refused: RefusedReload | null
   /**
+   * Where its route tables are, as of that beat: `files`, or the text of `storedTablesOf`; null: an older
+   * version, or not known yet.
+   */
+  readonly tables: string | null
+  /**
    * Whether it reads its files again before it decides without a lease, and tells its secrets; false: an
    * older version.
    */
@@ -78,7 +83,7 @@ export const UNDERSTOOD: readonly string[] = [...CHANGE_KINDS, BLOCK_ORIGIN, VOI
 /** An instance that may have something open. */
 export interface ReachableInstance extends Pick<
   Instance,
-  'id' | 'name' | 'beat' | 'applied' | 'understands' | 'cuts'
+  'id' | 'name' | 'beat' | 'applied' | 'understands' | 'cuts' | 'tables'
 > {
   /** It was removed from the list for its silence. It decides nothing, and may be frozen. */
   readonly gone: boolean
@@ -90,7 +95,7 @@ export interface ReachableInstance extends Pick<
 export type Started = Pick<Instance, 'startedAt' | 'version'> & Partial<Pick<ReachableInstance, 'process'>>
 
 /** What an instance tells of itself with each sign of life, for people. */
-export type Shown = Pick<Instance, 'config' | 'url'> & Partial<Pick<Instance, 'refused'>>
+export type Shown = Pick<Instance, 'config' | 'url'> & Partial<Pick<Instance, 'refused' | 'tables'>>
 
 /** What the gateway on a store in a file shows of itself to other programs. */
 export interface ShownGateway extends Pick<Instance, 'id' | 'name'>, Started, Shown {

@@ -55,7 +55,7 @@ const COMMAND: Actor = { kind: 'command', name: null }
 export class AuditChain {
   #entries: AuditRow[] = []
   readonly writer: Writer
-  readonly #actor: AuditActor
+  readonly actor: AuditActor
   #head: AuditHead | null
   /** The newest entry of the write; null: it has none. */
   newest: AuditHead | null = null
@@ -68,7 +68,7 @@ export class AuditChain {
     const { kind, name } = writer.actor ?? COMMAND
     const actorName = keyName ?? name
     this.writer = writer
-    this.#actor = {
+    this.actor = {
       kind,
       id: replaceUnstorable(writer.by),
       ...(actorName === null ? {} : { name: replaceUnstorable(actorName) }),
@@ -84,7 +84,7 @@ export class AuditChain {
       seq: (this.#head?.seq ?? 0) + 1,
       at: new Date(now).toISOString(),
       tenant,
-      actor: this.#actor,
+      actor: this.actor,
       request_id: requestId,
       space: scope.space,
       ...event,

@@ -12,6 +12,7 @@ import { type Revocation, subjectText } from '../model/revocation.ts'
 import type { ScimGroup, ScimUser } from '../model/scim.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { ListedSession } from '../model/session-record.ts'
+import type { TablesVersion } from '../model/stored-tables.ts'
 import type { AuditEvent } from './audit-chain.ts'
 import { replaceUnstorable } from './storable-text.ts'
 
@@ -109,6 +110,25 @@ export function revocationEvent(revocation: RecordedRevocation): AuditEvent {
 
 /** A revocation as its entry has it. */
 type RecordedRevocation = Omit<Revocation, 'tenant' | 'seq' | 'audit'>
+
+/**
+ * All versions have one target: an entry begins where the one before it ended.
+ *
+ * @param before null: the first version
+ */
+export function tablesEvent(before: TablesVersion | null, after: TablesVersion): AuditEvent {
+  return {
+    action: 'tables.update',
+    target: { kind: 'tables', id: 'tables', name: `version ${after.version}` },
+    before: before === null ? null : tablesForm(before),
+    after: tablesForm(after),
+  }
+}
+
+/** Without the texts of the files. */
+export function tablesForm({ version, digest, hash, entries }: TablesVersion): JsonObject {
+  return { version, digest, hash, entries }
+}
 
 /** As `GET` shows it, without what instances and the feed add. */
 export function revocationForm(revocation: RecordedRevocation): JsonObject {

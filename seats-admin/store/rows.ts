@@ -63,6 +63,11 @@ export interface Dialect {
    * quotation marks; null: no other version can be running.
    */
   readonly instanceWithout: string | null
+  /**
+   * A query for the `name` and the `tables_from` of a running instance whose route tables are not those of
+   * `:tables_from`; null: no other instance can be running.
+   */
+  readonly instanceWithOtherTables: string | null
   /** The time of the store in ms since the epoch. */
   readonly clock: string
   /** The condition that `text` contains `*`, at half the cost of {@link position} for `"*"`. */

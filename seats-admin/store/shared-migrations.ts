@@ -271,6 +271,42 @@ CREATE INDEX scim_users_by_name ON scim_users (tenant, user_name);
 `,
 
     /**
+     * Versions of the route tables: `files` is the JSON of their texts, and null in an old version. The
+     * `base` of a candidate is the version that was active before; its time is by the clock of the store. An
+     * instance of the version before writes and reads without these tables.
+     */
+    tables: `
+CREATE TABLE tables_versions (
+  tenant ${text} NOT NULL,
+  version ${integer} NOT NULL,
+  digest ${text} NOT NULL,
+  hash ${text} NOT NULL,
+  entries ${integer} NOT NULL,
+  created_at ${integer} NOT NULL,
+  created_by ${text} NOT NULL,
+  files ${text},
+  PRIMARY KEY (tenant, version)
+)${end};
+CREATE TABLE tables_candidates (
+  tenant ${text} NOT NULL,
+  id ${text} NOT NULL,
+  base ${integer} NOT NULL,
+  digest ${text} NOT NULL,
+  created_at ${integer} NOT NULL,
+  files ${text} NOT NULL,
+  PRIMARY KEY (tenant, id)
+)${end};
+CREATE TABLE tables_answers (
+  tenant ${text} NOT NULL,
+  candidate ${text} NOT NULL,
+  instance ${text} NOT NULL,
+  answer ${text} NOT NULL,
+  PRIMARY KEY (tenant, candidate, instance),
+  FOREIGN KEY (tenant, candidate) REFERENCES tables_candidates (tenant, id) ON DELETE CASCADE
+)${end};
+`,
+
+    /**
      * The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not
      * used.
      */

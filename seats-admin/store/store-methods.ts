@@ -22,6 +22,8 @@ import { seatsFileWriter } from './seats-file-writer.ts'
 import { sessionWriter } from './session-writer.ts'
 import { signInWriter } from './sign-in-writer.ts'
 import type { Store } from './store.ts'
+import { tablesReader } from './tables-reader.ts'
+import { tablesWriter } from './tables-writer.ts'
 
 export type StoreMethods = Omit<Store, 'registry' | 'ownership' | 'health' | 'close'>
 
@@ -47,6 +49,8 @@ export function methodsOf(database: Database): StoreMethods {
     ...scimUserWriter(database),
     ...scimGroupWriter(database),
     ...bootstrapWriter(database),
+    ...tablesReader(database),
+    ...tablesWriter(database),
     endSession,
     sessions: { readSession, ...sessions },
     audit: auditReader(database),

@@ -34,6 +34,7 @@ import type { ComparedUser, ComparisonPage, UnseenUser } from '../model/scim-com
 import type { ScimMode } from '../model/scim.ts'
 import type { ScimStore } from './scim-store.ts'
 import type { SessionPage, SessionStore } from './session-store.ts'
+import type { TablesStore } from './tables-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
 import type { AdministrativeWrite, Writer, Written } from './writer.ts'
 
@@ -330,7 +331,7 @@ export interface Ownership {
   readonly superseded: Promise<StoreUnavailable>
 }
 
-export interface Store extends SeatReader, ChangeReader, AdminStore, RevocationStore, ScimStore {
+export interface Store extends SeatReader, ChangeReader, AdminStore, RevocationStore, ScimStore, TablesStore {
   /** The registry of the fleet; null for a store of one gateway. */
   readonly registry: Registry | null
   /** The ownership; null for a shared store, and for a store that no gateway has opened. */

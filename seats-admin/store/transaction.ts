@@ -3,7 +3,7 @@
  * their start, so that reads stay valid until the commit, and changes are numbered in commit order.
  */
 
-import type { AuditHead } from '../model/audit.ts'
+import type { AuditActor, AuditHead } from '../model/audit.ts'
 import type { Change, Committed, KeyAdministration } from '../model/change.ts'
 import { isUlid, nextUlidTime } from '../model/ulid.ts'
 import { administrationQueries } from './administration-queries.ts'
@@ -157,6 +157,11 @@ export class Transaction {
   idTime(): number {
     this.#idTime = nextUlidTime(this.#authored().writer.now, this.#idTime)
     return this.#idTime
+  }
+
+  /** The author as the audit names it. */
+  get actor(): AuditActor {
+    return this.#authored().actor
   }
 
   /** Adds an entry to the audit, which {@link flush} or {@link commit} writes. */

@@ -44,6 +44,8 @@ export const errors = {
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
   seat_name_taken: { status: 409, title: 'Another Seat has this name' },
   last_administrator: { status: 409, title: 'The tenant would have no Seat that can administer it' },
+  tables_refused: { status: 409, title: 'An instance cannot use the route tables' },
+  tables_in_files: { status: 409, title: 'The route tables are not in the store' },
   precondition_failed: { status: 412, title: 'The resource has a different version' },
   body_too_large: { status: 413, title: 'The body is too large' },
   uri_too_long: { status: 414, title: 'The request target is too long' },

@@ -113,6 +113,8 @@ export class Changes {
   }
 
   #add({ tenant, kind, key }: Change): void {
+    // No decision depends on candidate tables.
+    if (kind === 'tables-candidate') return
     if (URGENT.has(kind)) this.#isUrgent = true
     if (this.#all) return
     if (this.#count >= MAX_KEYS || !KINDS.has(kind)) return this.#addAll()

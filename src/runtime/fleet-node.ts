@@ -16,6 +16,7 @@ import {
   type Store,
   type StoreLock,
   type StoreUnavailable,
+  TABLES_IN_FILES,
 } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import type { InstanceIdentity } from '../coherence/feeds.ts'
@@ -147,7 +148,7 @@ export class FleetNode {
 
   get #shown() {
     const { config, refusedReload: refused } = this.#active
-    return { config: config.hash, url: config.advertise, refused }
+    return { config: config.hash, url: config.advertise, refused, tables: TABLES_IN_FILES }
   }
 
   /**

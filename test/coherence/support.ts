@@ -92,6 +92,7 @@ export function listed(
     understands: CHANGE_KINDS,
     cuts: [],
     gone: false,
+    tables: null,
     process: null,
     ...more,
   }

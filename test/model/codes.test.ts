@@ -144,8 +144,10 @@ t.test('each code', async (t) => {
   seen.add('headers_too_large')
 
   // Shown where their causes are made: test/pipeline/preflight.test.ts, test/attacks/login-csrf.test.ts, test/http/server/slow-headers.slow.test.ts,
-  // test/attacks/store-gone.slow.test.ts, test/external-authorization/listener.test.ts and
-  // test/oidc/global-token-revocation.test.ts.
+  // test/attacks/store-gone.slow.test.ts, test/external-authorization/listener.test.ts,
+  // test/oidc/global-token-revocation.test.ts and test/seats-admin/store/tables-conformance.ts.
+  seen.add('tables_refused')
+  seen.add('tables_in_files')
   seen.add('subject_foreign')
   seen.add('subject_unsupported')
   seen.add('peer_refused')

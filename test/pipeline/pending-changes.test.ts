@@ -59,3 +59,13 @@ t.test('the grants of a commit with a revocation count too', async (t) => {
   t.equal(changed?.revoked.length, 1)
   t.same([changed?.has('acme', 'grant', 'alice'), changed?.has('acme', 'grant', 'bob')], [true, false])
 })
+
+t.test('candidate tables concern no caller, and another version of the tables concerns each', (t) => {
+  const changes = new Changes()
+  changes.applyAnnouncement([change('tables-candidate', '01K')])
+  changes.applyReading([change('tables-candidate', '01L')])
+  t.equal(changes.sinceLastCheck(), null)
+  changes.applyAnnouncement([change('tables', '{"version":1,"candidate":"01K"}')])
+  t.equal(changes.sinceLastCheck()?.all, true)
+  t.end()
+})

@@ -33,6 +33,8 @@ export const postgres: Dialect = {
   instanceWithoutBlocks: 'SELECT name FROM instances WHERE config IS NULL AND beat > 0 ORDER BY name LIMIT 1',
   instanceWithout: `SELECT name FROM instances
     WHERE beat > 0 AND strpos(coalesce(understands, ''), :understands) = 0 ORDER BY name LIMIT 1`,
+  instanceWithOtherTables: `SELECT name, tables_from FROM instances
+    WHERE beat > 0 AND tables_from IS DISTINCT FROM :tables_from ORDER BY name LIMIT 1`,
   clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   position: (text, part) => `strpos(${text}, ${part})`,
   // OFFSET 0 keeps the planner from joining by a scan of the whole table.

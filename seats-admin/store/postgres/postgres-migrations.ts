@@ -212,6 +212,16 @@ CREATE TABLE gone_instances (
 );
 `
 
+/**
+ * Where an instance has its route tables. Nullable: instances of an older version write rows without it. The
+ * lock as in {@link aboutInstances}.
+ */
+const tables = `
+SET LOCAL lock_timeout = 1000;
+ALTER TABLE instances ADD COLUMN tables_from text COLLATE "C";
+${shared.tables}
+`
+
 /** `schema_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
@@ -236,6 +246,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.voidTokens,
   shared.scimNames,
   goneInstances,
+  tables,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

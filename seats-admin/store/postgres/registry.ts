@@ -41,12 +41,13 @@ const REGISTER = `WITH back AS (DELETE FROM gone_instances
  */
 const FOLLOW = `WITH beat AS (UPDATE instances SET beat = :beat,
      applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
-     config = :config, url = :url, refused = :refused, cuts = :cuts, seen_at = clock_timestamp()
+     config = :config, url = :url, refused = :refused, tables_from = :tables_from, cuts = :cuts,
+     seen_at = clock_timestamp()
      WHERE id = :id AND beat < :beat RETURNING 1)
    ${feedQuery('(SELECT count(*) FROM beat) AS registered,')}`
 
 const AGE = 'round(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint AS age'
-const INSTANCES = `SELECT id, name, beat, applied, config, url, started_at, version, understands, cuts, refused,
+const INSTANCES = `SELECT id, name, beat, applied, config, url, started_at, version, understands, cuts, refused, tables_from,
      secrets IS NOT NULL AS checks_files, ${AGE}
    FROM instances ORDER BY id`
 
@@ -55,8 +56,8 @@ const SECRETS = `SELECT id, name, beat, ${AGE}, CASE WHEN CAST(:tenant AS text) 
      ELSE json_build_object(CAST(:tenant AS text), secrets::json -> CAST(:tenant AS text))::text END AS secrets
    FROM instances ORDER BY id`
 
-const REACHABLE = `SELECT id, name, beat, applied, understands, cuts, process, 0 AS gone FROM instances
-   UNION ALL SELECT id, name, 0, 0, NULL, NULL, process, 1 FROM gone_instances
+const REACHABLE = `SELECT id, name, beat, applied, understands, cuts, tables_from, process, 0 AS gone FROM instances
+   UNION ALL SELECT id, name, 0, 0, NULL, NULL, NULL, process, 1 FROM gone_instances
      WHERE gone_at > clock_timestamp() - ${KEPT}
    ORDER BY id`
 
@@ -92,6 +93,7 @@ export function registryOf(pools: ConnectionPools): Registry {
         config: shown?.config ?? null,
         url: shown?.url ?? null,
         refused: refusedText(shown?.refused ?? null),
+        tables_from: shown?.tables ?? null,
         cuts: cuts.length === 0 ? null : JSON.stringify(cuts),
         mark: position?.mark ?? 0,
         ...feedParameters(position),
@@ -169,6 +171,7 @@ function reachable(row: Row): ReachableInstance {
     applied: integer(row, 'applied'),
     understands: jsonOrNull<readonly string[]>(row, 'understands'),
     cuts: jsonOrNull<readonly CutReport[]>(row, 'cuts') ?? [],
+    tables: textOrNull(row, 'tables_from'),
     process: textOrNull(row, 'process'),
     gone: integer(row, 'gone') === 1,
   }
@@ -193,6 +196,7 @@ function instance(row: Row): Instance {
     understands: jsonOrNull<readonly string[]>(row, 'understands'),
     cuts: jsonOrNull<readonly CutReport[]>(row, 'cuts') ?? [],
     refused: jsonOrNull<RefusedReload>(row, 'refused'),
+    tables: textOrNull(row, 'tables_from'),
     checksFiles: row['checks_files'] === true,
   }
 }

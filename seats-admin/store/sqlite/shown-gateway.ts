@@ -45,6 +45,7 @@ export async function shownGateway(path: string): Promise<ShownGateway | null> {
       config = null,
       url = null,
       refused = null,
+      tables = null,
       secrets = null,
     } = content
     if (
@@ -56,7 +57,7 @@ export async function shownGateway(path: string): Promise<ShownGateway | null> {
       Number.isNaN(new Date(startedAt).getTime())
     )
       return null
-    return { id, name, version, startedAt, config, url, refused, secrets }
+    return { id, name, version, startedAt, config, url, refused, tables, secrets }
   } catch {
     return null
   }

@@ -48,6 +48,7 @@ export const sqlite: Dialect = {
   soleLock: '',
   instanceWithoutBlocks: null,
   instanceWithout: null,
+  instanceWithOtherTables: null,
   administrators: 'seats INDEXED BY administrators',
   clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   wildcards: 'seats s INDEXED BY wildcards',

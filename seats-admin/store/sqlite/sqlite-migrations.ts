@@ -214,6 +214,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.usersByEmail,
   shared.voidTokens,
   shared.scimNames,
+  shared.tables,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

@@ -313,6 +313,7 @@ export class SeatMemory implements RestrictionLookup {
   }
 
   #forget({ tenant, kind, key, seq }: SeatChange): void {
+    if (kind === 'tables' || kind === 'tables-candidate') return this.received.unchanged(seq)
     if (kind === 'revocation') return this.#forgetVoided(tenant, noticeOf(key), seq)
     if (kind === 'membership')
       return this.#forgetOf(kind, this.#memberships, tenant, changedMembers(key), seq)

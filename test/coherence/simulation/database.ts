@@ -231,7 +231,12 @@ export class Database {
   }
 
   list(): ReachableInstance[] {
-    const common = { understands: CHANGE_KINDS, cuts: [] as readonly CutReport[], process: null }
+    const common = {
+      understands: CHANGE_KINDS,
+      cuts: [] as readonly CutReport[],
+      tables: null,
+      process: null,
+    }
     return [
       ...[...this.rows.values()].map(({ id, beat, applied, cuts }) => ({
         ...{ ...common, id, name: id, beat, applied, cuts, gone: false },

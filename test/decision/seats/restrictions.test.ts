@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
+import type { ChangeKind } from '../../../seats-admin/model/change.ts'
 import { NO_RESTRICTIONS } from './no-restrictions.ts'
 import type {
   RestrictionsReading,
@@ -70,7 +71,7 @@ function setUp(bytes = 2 ** 24) {
     if (refusal instanceof Promise) return refusal.then((late) => late?.code ?? 'none')
     return refusal?.code ?? 'none'
   }
-  const announce = (kind: 'block' | 'revocation', key: unknown, tenant = 'acme') =>
+  const announce = (kind: ChangeKind, key: unknown, tenant = 'acme') =>
     memory.applyAnnouncement([{ kind, key: JSON.stringify(key), tenant, seq: ++store.seq }])
   const revoke = (notice: Omit<RevocationNotice, 'at'>, tenant?: string) =>
     announce('revocation', { at: STORE_TIME, ...notice }, tenant)
@@ -263,6 +264,18 @@ t.test('a notice has the restrictions that it concerns read again, and no others
     announce('revocation', notice)
     t.equal((await ask()).length, 6, JSON.stringify(notice))
   }
+})
+
+t.test('tables in the store void nothing in memory, and count as received', async (t) => {
+  const { store, memory, reads, codeOf, announce } = setUp()
+  memory.applyReading([], { seq: 1 })
+  await codeOf('alice')
+  const before = [...reads]
+  announce('tables-candidate', '01K')
+  announce('tables', { version: 1, candidate: '01K' })
+  t.equal(codeOf('alice'), 'none')
+  t.same(reads, before, 'nothing is read again')
+  t.equal(memory.received.position, store.seq)
 })
 
 t.test('each notice counts as received', async (t) => {

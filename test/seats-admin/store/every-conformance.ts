@@ -24,6 +24,7 @@ import { scimUserConformance } from './scim-user-conformance.ts'
 import { seatConformance } from './seat-conformance.ts'
 import { seatsFileConformance } from './seats-file-conformance.ts'
 import { sessionAuditConformance } from './session-audit-conformance.ts'
+import { tablesConformance } from './tables-conformance.ts'
 import { userConformance } from './user-conformance.ts'
 import { versionConformance } from './version-conformance.ts'
 
@@ -54,6 +55,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     scimBlockConformance,
     scimGrantConformance,
     scimSeatsConformance,
+    tablesConformance,
   ])
     suite(t, openStore)
 }

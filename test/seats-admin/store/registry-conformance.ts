@@ -3,6 +3,7 @@
 import type { Test } from 'tap'
 import type { Registry, Store } from '../../../seats-admin/index.ts'
 import { UNDERSTOOD } from '../../../seats-admin/model/registered-instance.ts'
+import { storedTablesOf, TABLES_IN_FILES } from '../../../seats-admin/model/stored-tables.ts'
 import { BEGINNING, seat, suite } from './conformance.ts'
 
 export const registryConformance = suite((test) => {
@@ -99,6 +100,24 @@ export const registryConformance = suite((test) => {
     await list.follow('a', 3, null, 0, { ...shown, refused })
     await list.follow('a', 4, null, 0, shown)
     t.match(await list.instances(), [{ refused: null }])
+  })
+
+  registered('a sign of life says where the tables are, or nothing', async (t, _, list) => {
+    await list.register('a', 'a')
+    const shown = async () => {
+      const lists = [await list.instances(), await list.reachable()]
+      return lists.map(([instance]) => instance?.tables)
+    }
+    t.same(await shown(), [null, null], 'not known before the first')
+    const first = { config: null, url: null, tables: storedTablesOf('acme') }
+    await list.follow('a', 1, null, 0, first)
+    t.same(await shown(), ['store:acme', 'store:acme'])
+    await list.follow('a', 2, null, 0, { ...first, tables: TABLES_IN_FILES })
+    t.same(await shown(), ['files', 'files'])
+    await list.follow('a', 3, null, 0)
+    t.same(await shown(), [null, null])
+    await list.forget('a', 3)
+    t.match(await list.reachable(), [{ gone: true, tables: null }])
   })
 
   registered('an instance shows its secrets, of one tenant or all', async (t, _, list) => {

@@ -9,6 +9,7 @@ import { temporaryFolder } from './support.ts'
 const SHOWN = {
   ...{ id: 'a', name: 'host 1', startedAt: 1, version: '1.0.0', config: 'hash', url: null },
   refused: { at: '2026-01-01T00:00:00.000Z', faults: 2, first: 'a.yaml:1:1: a fault' },
+  tables: 'store:acme',
   secrets: { acme: ['0123456789ab'] },
 }
 
@@ -23,6 +24,12 @@ t.test('no link is followed, and no file of another is written to', async (t) =>
   t.equal(statSync(`${path}.gateway`).mode & 0o777, 0o600)
   await hideGateway(path)
   t.equal(await shownGateway(path), null)
+})
+
+t.test('a file of a version before tables in the store is shown without them', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db')
+  writeFileSync(`${path}.gateway`, JSON.stringify({ ...SHOWN, tables: undefined }))
+  t.same(await shownGateway(path), { ...SHOWN, tables: null })
 })
 
 t.test('a file that shows a time that no date has shows nothing', async (t) => {
