@@ -19,6 +19,7 @@ import { ADMIN, done, seat, writer } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 import { rowsOf, storeBefore, upgraded } from '../revocation-upgrade.ts'
 import { refusedBesideOlder, rowsBeforeScim, upgradedToScim } from '../scim-upgrade.ts'
+import { seatBeforeTables, tablesBesideOlder, upgradedToTables } from '../tables-upgrade.ts'
 import { allUsers } from '../user-conformance.ts'
 
 const server = await startPostgres(t, { fsync: false })
@@ -216,6 +217,33 @@ t.test('beside an instance of the version before SCIM', async (t) => {
   await older.run(`INSERT INTO instances (id, name, beat, applied, config, understands, seen_at)
     VALUES ('old', 'gw-old', 1, 0, 'c', '["seat","block","revocation","block-origin"]', now())`)
   await refusedBesideOlder(t, store, async () => void (await store.registry?.leave('old')))
+})
+
+t.test('a store from before tables in the store, with an instance of that version', async (t) => {
+  const url = await emptyDatabase(server)
+  const step = MIGRATIONS.findIndex((each) => each.includes('CREATE TABLE tables_versions'))
+  const older = await connect(t, url)
+  await migrate(older, MIGRATIONS.slice(0, step))
+  await older.run(seatBeforeTables('a', 1, 'true'))
+  const store = await open(t, { url })
+  await upgradedToTables(t, store, async () => void (await older.run(seatBeforeTables('b', 2, 'true'))))
+})
+
+t.test('beside an instance of the version before tables in the store', async (t) => {
+  const url = await emptyDatabase(server)
+  const store = await open(t, { url })
+  const older = await connect(t, url)
+  await tablesBesideOlder(t, store, {
+    async come() {
+      await older.run(`INSERT INTO instances (id, name, beat, applied, started_at, version, process, understands, seen_at)
+          VALUES ('old', 'gw-old', 0, 0, 1, '1.0.0', NULL, '["seat","block","revocation","membership","grant"]', now());
+        UPDATE instances SET beat = 1, applied = 0, config = 'c', url = NULL, refused = NULL, cuts = NULL,
+          seen_at = now() WHERE id = 'old'`)
+    },
+    async leave() {
+      await store.registry?.leave('old')
+    },
+  })
 })
 
 t.test('a store from before grants, with an instance of that version', async (t) => {

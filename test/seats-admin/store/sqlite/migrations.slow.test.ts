@@ -12,6 +12,7 @@ import { ADMIN, BEGINNING } from '../conformance.ts'
 import { grantOf } from '../grant-conformance.ts'
 import { storeBefore, upgraded } from '../revocation-upgrade.ts'
 import { rowsBeforeScim, upgradedToScim } from '../scim-upgrade.ts'
+import { seatBeforeTables, upgradedToTables } from '../tables-upgrade.ts'
 import { allUsers } from '../user-conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
@@ -154,6 +155,17 @@ t.test('a store from before SCIM', async (t) => {
   database.exec(`PRAGMA journal_mode = WAL; ${rowsBeforeScim('A', (hex) => `x'${hex}'`)}`)
   database.close()
   await upgradedToScim(t, await open(t, { path }), null)
+})
+
+t.test('a store from before tables in the store', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const database = new DatabaseSync(path)
+  mark(database)
+  const step = MIGRATIONS.findIndex((each) => each.includes('CREATE TABLE tables_versions'))
+  migrate(database, MIGRATIONS.slice(0, step))
+  database.exec(`PRAGMA journal_mode = WAL; ${seatBeforeTables('a', 1, '1')}`)
+  database.close()
+  await upgradedToTables(t, await open(t, { path }), null)
 })
 
 t.test('a failed migration leaves the store unchanged', async (t) => {
