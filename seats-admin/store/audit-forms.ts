@@ -111,18 +111,19 @@ export function revocationEvent(revocation: RecordedRevocation): AuditEvent {
 /** A revocation as its entry has it. */
 type RecordedRevocation = Omit<Revocation, 'tenant' | 'seq' | 'audit'>
 
-/**
- * All versions have one target: an entry begins where the one before it ended.
- *
- * @param before null: the first version
- */
+/** @param before null: there was none */
 export function tablesEvent(before: TablesVersion | null, after: TablesVersion): AuditEvent {
   return {
     action: 'tables.update',
-    target: { kind: 'tables', id: 'tables', name: `version ${after.version}` },
+    target: tablesTarget(after),
     before: before === null ? null : tablesForm(before),
     after: tablesForm(after),
   }
+}
+
+/** All versions have one id: an entry begins where the one before it ended. */
+export function tablesTarget({ version }: Pick<TablesVersion, 'version'>) {
+  return { kind: 'tables', id: 'tables', name: `version ${version}` } as const
 }
 
 /** Without the texts of the files. */

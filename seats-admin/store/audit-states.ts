@@ -1,6 +1,6 @@
 /**
  * What the entries of a tenant's audit say of each Seat, API key, block, grant, revocation, and SCIM user and
- * group: whether each entry begins where the one before it on the same target ended, and whether the rows of
+ * group, and of the route tables: whether each entry begins where the one before it on the same target ended, and whether the rows of
  * the store are what the last one says. A chain whose hashes are right does not show that: a row may have
  * been changed by SQL. Sessions are left out, as refreshes change them without an entry.
  */
@@ -14,6 +14,7 @@ import { canonicalJson, type Json, type JsonObject } from '../model/canonical-js
 import type { ScimGroup, ScimUser } from '../model/scim.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { subjectText } from '../model/revocation.ts'
+import { type TableFiles, tablesDigest, type TablesVersion } from '../model/stored-tables.ts'
 import {
   apiKeyForm,
   blockForm,
@@ -22,6 +23,8 @@ import {
   scimGroupForm,
   scimUserForm,
   seatForm,
+  tablesForm,
+  tablesTarget,
 } from './audit-forms.ts'
 import { stateOf } from './audit-chain.ts'
 import { Findings } from './audit-verifier.ts'
@@ -29,7 +32,7 @@ import type { StoredRevocation } from './revocation-store.ts'
 import { integer, type Row, text, textOrNull } from './rows.ts'
 import { replaceUnstorable } from './storable-text.ts'
 
-type Kind = 'seat' | 'api-key' | 'block' | 'grant' | 'revocation' | ScimKind
+type Kind = 'seat' | 'api-key' | 'block' | 'grant' | 'revocation' | 'tables' | ScimKind
 type ScimKind = 'scim-user' | 'scim-group'
 
 interface State {
@@ -72,6 +75,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   revocation: 'revocation of',
   'scim-user': 'SCIM user',
   'scim-group': 'SCIM group',
+  tables: 'set of route tables',
 }
 
 export class AuditStates extends Findings {
@@ -151,6 +155,15 @@ export class AuditStates extends Findings {
       })
   }
 
+  /** @param version the active one, with its files */
+  tables(version: TablesVersion & { readonly files: TableFiles | null }): void {
+    const { digest: expected, files } = version
+    const { id, name } = tablesTarget(version)
+    this.#rows.push(rowOf('tables', { ...version, id }, name, tablesForm(version)))
+    if (files === null || tablesDigest(files) !== expected)
+      this.add(0, 'row', `${nameOf('tables', id, name)} has other files than its entry says`)
+  }
+
   /**
    * The ids that entries have left and whose rows were not given: pages that are counted from the first item
    * skip one if an earlier item is deleted.
@@ -188,7 +201,8 @@ export class AuditStates extends Findings {
     if (!isKind(kind)) return
     const last = this.#states.get(keyOf(kind, id))
     const [before, after] = [owned(stateOf(row, 'before'), last), owned(stateOf(row, 'after'), last)]
-    const shown = kind === 'revocation' ? textOrNull(row, 'target_name') : nameIn(kind, after ?? before)
+    const isNamedByTarget = kind === 'revocation' || kind === 'tables'
+    const shown = isNamedByTarget ? textOrNull(row, 'target_name') : nameIn(kind, after ?? before)
     const name = String(shown ?? id)
     // A block ends without an entry.
     const hasEnded = before === null && last !== undefined && last.until <= integer(row, 'at')

@@ -9,7 +9,9 @@ import {
   auditedGrants,
   auditedScim,
 } from '../seats-admin/store/audit-states-conformance.ts'
+import { tablesDigest } from '../../seats-admin/model/stored-tables.ts'
 import { writer } from '../seats-admin/store/conformance.ts'
+import { push } from '../seats-admin/store/tables-conformance.ts'
 import { CONFIG, folderWith, ROUTES } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
 
@@ -145,4 +147,35 @@ t.test('users and groups of SCIM changed by SQL', async (t) => {
   for (const text of expected) t.match(found.join('\n'), text)
   sql(`UPDATE scim_groups SET member_count = 3, display_name = 'Admin' WHERE id = '${group}'`)
   t.match((await verify()).found.join('\n'), /SCIM group "Admin" \(\w+\) is not what entry \d+ left/)
+})
+
+t.test('route tables in the store changed by SQL', async (t) => {
+  const { sql, verify, store } = await audited(t, async (store) => {
+    for (const text of ['one', 'two']) await push(store, { 'a.yaml': `# ${text}\n` })
+  })
+  t.same(await verify(), { code: 0, found: [] })
+  const found = async () => (await verify()).found
+  const changed = (from: string, to: string) =>
+    sql(`UPDATE tables_versions SET files = replace(files, '${from}', '${to}') WHERE version = 2`)
+  changed('two', 'all: public')
+  t.same(await found(), ['row: set of route tables "version 2" (tables) has other files than its entry says'])
+  changed('all: public', 'two')
+  const { digest } = (await store.activeTables('acme')).value
+  sql(`UPDATE tables_versions SET digest = '${tablesDigest({ 'a.yaml': '# one\n' })}' WHERE version = 2`)
+  changed('two', 'one')
+  t.match(await found(), [/row: set of route tables "version 2" \(tables\) is not what entry \d left/])
+  sql(`UPDATE tables_versions SET digest = '${digest}' WHERE version = 2`)
+  changed('one', 'two')
+  t.same(await found(), [])
+  sql('DELETE FROM tables_versions WHERE version = 2')
+  t.match(await found(), [/"version 1" \(tables\) is not what entry \d left/], 'set back')
+  sql('DELETE FROM tables_versions')
+  t.match(await found(), [/"version 2" \(tables\) is gone, and entry \d left it/])
+})
+
+t.test('route tables of a store without an entry of them', async (t) => {
+  const { sql, verify } = await audited(t, written)
+  sql(`INSERT INTO tables_versions (tenant, version, digest, hash, entries, created_at, created_by, files)
+    VALUES ('acme', 1, '${tablesDigest({})}', 'h', 0, ${Date.now()}, '{}', '{}')`)
+  t.match((await verify()).found, [/"version 1" \(tables\) is there without an entry/])
 })

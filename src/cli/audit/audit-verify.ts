@@ -26,7 +26,7 @@ export const verifyAudit = defineCommand({
   name: 'audit verify',
   summary: 'Proves that the audit is as it was written.',
   details:
-    'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys, blocks, grants, revocations, and users and groups of SCIM that differ from their last entry; the members of a group are compared by their number.',
+    'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys, blocks, grants, revocations, users and groups of SCIM, and route tables in the store that differ from their last entry; the members of a group are compared by their number.',
   options: {
     tenant: TENANTS,
     head: {
@@ -98,6 +98,7 @@ export async function compareRows(
   for await (const grant of grantsOf(store, tenant)) states.grant(grant)
   for await (const revocation of revocationsOf(store, tenant)) states.revocation(revocation)
   await compareScim(store, tenant, states)
+  await compareTables(store, tenant, states)
   for (let after = last; ;) {
     const { rows, start } = await store.audit.chain(tenant, after, READ)
     if (rows.length === 0) break
@@ -119,6 +120,12 @@ async function compareScim(store: Store, tenant: string, states: AuditStates): P
     const group = await store.readScimGroup(tenant, id)
     if (group !== null) await give(group)
   }
+}
+
+async function compareTables(store: Store, tenant: string, states: AuditStates): Promise<void> {
+  const [newest] = (await store.listTables(tenant, { limit: 1, after: null })).data
+  const active = newest === undefined ? null : await store.tablesVersion(tenant, newest.version)
+  if (active !== null) states.tables(active)
 }
 
 function headOf(text: string | undefined): AuditHead | null {
