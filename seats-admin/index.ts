@@ -24,7 +24,11 @@ export {
 } from './api/parameters.ts'
 export type { applySchema, planSchema, seatOfFileSchema } from './api/seats-file-endpoints.ts'
 export type { planAnswer } from './api/seats-file-views.ts'
-export type { createdRevocation as createdRevocationView } from './api/revocation-views.ts'
+export {
+  type createdRevocation as createdRevocationView,
+  reachedForm,
+  reachedInstance as reachedInstanceView,
+} from './api/revocation-views.ts'
 export { heldGrant as heldGrantView } from './api/views.ts'
 export {
   comparedUser as comparedUserView,

@@ -13,6 +13,7 @@ import { explainEndpoint, type Explaining } from './access/explain-endpoint.ts'
 import { routesEndpoint } from './access/routes-endpoint.ts'
 import { TableComparison } from './access/table-comparison.ts'
 import { type Tables, tablesOf } from './access/tables.ts'
+import { type TablesDeps, tablesEndpoints } from './access/tables-endpoints.ts'
 import type { Config } from './config/config.ts'
 import { methodsOf } from './config/methods.ts'
 import { refusalOfRequestLine } from './http/server/request-validation.ts'
@@ -57,7 +58,7 @@ export const extensions: Extensions = {
   observeReloads: (log, metrics) => new TableComparison(log, metrics, builtInPaths),
 }
 
-interface EndpointParts extends AdminDeps, FleetDeps {
+interface EndpointParts extends AdminDeps, FleetDeps, Omit<TablesDeps, 'store'> {
   readonly store: Store
   readonly activity: Activity
   /** The tables that decide requests. */
@@ -71,6 +72,7 @@ function builtInEndpoints(parts: EndpointParts): AdminEndpoint[] {
     ...accessEndpoints(parts),
     explainEndpoint(parts),
     routesEndpoint(parts),
+    ...tablesEndpoints(parts, builtInPaths),
     decisionsEndpoint(parts),
     fleetEndpoint(parts),
     fleetSecretsEndpoint(parts),
@@ -81,7 +83,7 @@ function builtInEndpoints(parts: EndpointParts): AdminEndpoint[] {
 /** What endpoints read of the tables whose routes they are. */
 function questionsAbout(
   compiled: () => DecidingTables,
-): Pick<EndpointParts, 'tables' | 'explaining' | 'routePermissions'> {
+): Pick<EndpointParts, 'tables' | 'tablesLocation' | 'explaining' | 'routePermissions'> {
   let made: Tables | null = null
   const tables = () => {
     const { config, table } = compiled()
@@ -94,7 +96,13 @@ function questionsAbout(
     const refusalOf: Explaining['refusalOf'] = (line) => refusalOfRequestLine(line, lineLimits)
     return { engine, tenants, identity, refusalOf }
   }
-  return { tables, explaining, routePermissions: requiredPermissions(() => tables().table.routes) }
+  const tablesLocation = () => compiled().config.tables
+  return {
+    tables,
+    tablesLocation,
+    explaining,
+    routePermissions: requiredPermissions(() => tables().table.routes),
+  }
 }
 
 /**
@@ -130,6 +138,8 @@ const UNSERVED: EndpointParts = {
     throw new Error('no store is open')
   },
   tables: unserved,
+  tablesLocation: unserved,
+  tablesService: null,
   fleet: unserved,
   fleetSecrets: unserved,
   explaining: unserved,

@@ -56,12 +56,12 @@ const ended = object({
 const milliseconds: Schema<number> = {
   type: 'number',
   minimum: 0,
-  description: 'Milliseconds from the commit until it decided by the revocation.',
+  description: 'Milliseconds from the commit until it decided by the change.',
 }
 
 const how = oneOf(
   ['acknowledged', 'lease_ended'],
-  '`acknowledged`: it said that it decides by the revocation; `lease_ended`: it said nothing, and may decide nothing from memory since its lease ended.',
+  '`acknowledged`: it said that it decides by the change; `lease_ended`: it said nothing, and may decide nothing from memory since its lease ended.',
 )
 
 const cut = orNull(
@@ -132,6 +132,14 @@ const instanceFields = {
   name: text('Its host and pid.', { examples: ['gw-1 4711'] }),
 }
 
+/** An instance that a change has reached. */
+export const reachedInstance = object({ ...instanceFields, how, ms: milliseconds, cut })
+
+export function reachedForm(each: ReachedInstance) {
+  const { id, name } = each
+  return { id, name, how: each.how, ms: Math.round(each.ms * 1000) / 1000, cut: cutOf(each) }
+}
+
 const id = text('A ULID; ids sort in order of creation.', ID)
 const seq = count('The number of its last change in the feed.')
 
@@ -141,7 +149,7 @@ export const revocation = named(
   object(
     schemaOf(
       { id, seq },
-      object({ ...instanceFields, how, ms: milliseconds, cut }),
+      reachedInstance,
       '`closed`: no instance decides otherwise, and each has cut what was open; `partial`: an instance did not say so, or the gateway that made the revocation ended before it could answer.',
     ),
     optional,
@@ -222,13 +230,7 @@ export function answerForm(
     ...termsForm(made, made.at),
     state: stateOf(reached),
     ended: endedForm(made.ended, reached),
-    instances: reached.map((each) => ({
-      id: each.id,
-      name: each.name,
-      how: each.how,
-      ms: Math.round(each.ms * 1000) / 1000,
-      cut: cutOf(each),
-    })),
+    instances: reached.map(reachedForm),
     not_covered: unreachedForm(unreachedParts, Math.max(made.at, now)),
     ...(made.keptKey === null ? {} : { kept: [{ api_key: made.keptKey }] }),
   }

@@ -18,6 +18,9 @@ export type AdminCode =
   | 'permission_denied'
   | 'last_administrator'
   | 'tables_in_files'
+  | 'tables_refused'
+  | 'tables_not_found'
+  | 'precondition_required'
   | 'precondition_failed'
   | 'unavailable'
 
@@ -45,6 +48,8 @@ export interface AdminRefusal {
   readonly refused: AdminCode
   readonly detail: string
   readonly faults?: readonly AdminFault[]
+  /** Further members of the problem document. */
+  readonly members?: Readonly<Record<string, unknown>>
 }
 
 export function isRefusal(value: unknown): value is AdminRefusal {

@@ -21,7 +21,7 @@ const MOST_STEPS = 500_000
 /** The time of a slice in ms. A request waits for one slice at most. */
 const SLICES = { work: 5, pause: 10 }
 
-type BuiltInPaths = (place: BuiltInPlace) => readonly Route[]
+export type BuiltInPaths = (place: BuiltInPlace) => readonly Route[]
 
 interface Running {
   readonly before: Config
@@ -115,7 +115,8 @@ function* comparison(
   return yield* changeSummary(old, now, { shown: MOST_LINES, steps: MOST_STEPS })
 }
 
-function* compiledTables(config: Config, builtInPaths: BuiltInPaths): Generator<null, Tables> {
+/** Compiles the tables of a configuration without faults, one entry a step. */
+export function* compiledTables(config: Config, builtInPaths: BuiltInPaths): Generator<null, Tables> {
   const { routes, upstreams, api } = config
   const table = yield* compiledTable(routes, upstreams, builtInPaths(api), api.hosts)
   return tablesOf(config, table)

@@ -1,5 +1,6 @@
 /** Loads the configuration with its compiled route tables, and collects the faults of both. */
 
+import type { ActiveTables } from '../../seats-admin/index.ts'
 import type { Config, RouteEntry } from '../config/config.ts'
 import { ConfigError, distinctFaults, sortFaults, type Warning } from '../config/faults.ts'
 import { type LoadResult, loadConfigWithFaults } from '../config/load.ts'
@@ -19,6 +20,12 @@ export interface Loaded {
   readonly fileWarnings: readonly Warning[]
   /** Whether a comment in a file accepts it. */
   readonly accepts: LoadResult['accepts']
+  /**
+   * The same main file with tables of the store.
+   *
+   * @throws ConfigError with every fault of these tables
+   */
+  readonly withTables: (tables: ActiveTables) => Loaded
 }
 
 /**
@@ -34,7 +41,10 @@ export async function loadWithTables(
   env: NodeJS.ProcessEnv | null,
   display?: (path: string) => string,
 ): Promise<Loaded> {
-  const loaded = await loadConfigWithFaults(file, env, display)
+  return compiled(await loadConfigWithFaults(file, env, display))
+}
+
+function compiled(loaded: LoadResult): Loaded {
   const { config, faults, files, signature, fileWarnings } = loaded
   const builtIn = builtInPaths(loaded.api, {
     signIn: [...(config?.tenants.values() ?? [])].some(({ oidc }) => oidc !== null),
@@ -53,5 +63,13 @@ export async function loadWithTables(
   )
   const warnings = sortFaults([...loaded.warnings, ...ofTables])
   const shadowTable = shadow?.table ?? null
-  return { config, table: active.table, shadow: shadowTable, warnings, fileWarnings, accepts: loaded.accepts }
+  return {
+    config,
+    table: active.table,
+    shadow: shadowTable,
+    warnings,
+    fileWarnings,
+    accepts: loaded.accepts,
+    withTables: (tables) => compiled(loaded.withTables(tables)),
+  }
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { existingIn, SETTLE, signatureNow, watchConfig } from '../config/watch.ts'
-import type { ConfigFiles, Reloadable } from '../runtime/extensions.ts'
+import type { ConfigFiles, Reloadable, WithTables } from '../runtime/extensions.ts'
 import type { ServiceManager } from '../runtime/service-manager.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { messageOf } from './command.ts'
@@ -15,16 +15,32 @@ import { messageOf } from './command.ts'
 /** The most readings of files that change again and again before they are loaded. */
 const READINGS = 10
 
+/** A configuration, and what it is with tables of the store. */
+export interface LoadedConfig {
+  readonly config: Config
+  readonly withTables: WithTables
+}
+
+/** A configuration whose tables are in files. */
+export function withoutStored(config: Config): LoadedConfig {
+  const withTables = () => {
+    throw new Error('the tables are in files')
+  }
+  return { config, withTables }
+}
+
 interface ReloadingParts {
   readonly log: Log
-  readonly load: () => Promise<Config>
+  readonly load: () => Promise<LoadedConfig>
   readonly service: Pick<ServiceManager, 'reloading' | 'ready'>
   /** Called with each configuration that is active from now on. */
   readonly activated: (config: Config) => void
 }
 
 export class Reloading implements ConfigFiles {
+  readonly withTables: WithTables
   readonly #parts: ReloadingParts
+  /** The active configuration, but for the tables of the store. */
   #config: Config
   /** The absolute paths and globs of the latest files. */
   #watched: readonly string[]
@@ -41,11 +57,12 @@ export class Reloading implements ConfigFiles {
   }
 
   /** @param first the configuration that the gateway starts with */
-  constructor(first: Config, parts: ReloadingParts) {
-    this.#config = first
+  constructor({ config, withTables }: LoadedConfig, parts: ReloadingParts) {
+    this.#config = config
+    this.withTables = withTables
     this.#parts = parts
-    this.#watched = first.files
-    this.#seen = existingIn(first.signature)
+    this.#watched = config.files
+    this.#seen = existingIn(config.signature)
   }
 
   get config(): Config {
@@ -105,10 +122,10 @@ export class Reloading implements ConfigFiles {
     const isStarted = this.#watch !== null
     if (isStarted) service.reloading()
     try {
-      const next = await load()
-      this.#seen = existingIn(next.signature)
-      this.#watched = next.files
-      await gateway.reload(next)
+      const { config, withTables } = await load()
+      this.#seen = existingIn(config.signature)
+      this.#watched = config.files
+      const next = await gateway.reload(config, withTables)
       const hashes = hashesOf(this.#config, next)
       this.#config = next
       const version = gateway.reloaded()

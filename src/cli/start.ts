@@ -19,8 +19,8 @@ import {
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { CONFIG } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { loadWithTables } from './load-tables.ts'
-import { Reloading } from './reloading.ts'
+import { type Loaded, loadWithTables } from './load-tables.ts'
+import { type LoadedConfig, Reloading } from './reloading.ts'
 import { ignore } from '../lib/ignore.ts'
 
 export const start = defineCommand({
@@ -58,11 +58,11 @@ export const start = defineCommand({
   },
 })
 
-/** Logs the warnings of a configuration. @returns the configuration */
-function logWarnings(loaded: Awaited<ReturnType<typeof loadWithTables>>, { logger }: Log): Config {
+/** Logs the warnings of a configuration. */
+function logWarnings(loaded: Loaded, { logger }: Log): LoadedConfig {
   for (const { place, message } of loaded.fileWarnings) logger.warn({ file: place.file }, message)
   for (const warning of loaded.config.openTelemetry.warnings) logger.warn(warning)
-  return loaded.config
+  return { config: loaded.config, withTables: (tables) => loaded.withTables(tables).config }
 }
 
 /** The recipients of the gateway's states. */
@@ -75,9 +75,9 @@ interface Observers {
 
 /** Runs the gateway. Resolves when a signal has ended it. @param load loads the configuration again */
 export async function runGateway(
-  config: Config,
+  first: LoadedConfig,
   log: Log,
-  load: () => Promise<Config>,
+  load: () => Promise<LoadedConfig>,
   { listening = ignore, env = {} }: Observers = {},
 ): Promise<void> {
   logUnhandledRejections(log.logger)
@@ -87,8 +87,9 @@ export async function runGateway(
     process.on(signal, () => log.logger.info({ signal }, 'the signal has no effect'))
   const terminated = termination(env)
   const service = new ServiceManager(env, log)
-  service.starting(config.startupTimeout)
-  const reloading = new Reloading(config, {
+  service.starting(first.config.startupTimeout)
+  const { config } = first
+  const reloading = new Reloading(first, {
     log,
     load,
     service,

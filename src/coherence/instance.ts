@@ -12,6 +12,7 @@ import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
 import type { FilesReader } from './current-files.ts'
+import type { TablesAsOf, TablesReader } from './current-tables.ts'
 import { CUT_WITHIN, CutReports } from './cut-reports.ts'
 import { type Decider, Deciders } from './deciders.ts'
 import { type InstanceIdentity, type InstanceList, registeredFeed, singleInstanceFeed } from './feeds.ts'
@@ -21,7 +22,7 @@ import { ReachedInstances } from './reached-instances.ts'
 import { RecentChanges } from './recent-changes.ts'
 
 /** The access of a process to coherence: its own instance, or the primary's over a channel. */
-export interface Coherence extends Renewer, FilesReader {
+export interface Coherence extends Renewer, FilesReader, TablesReader {
   /** From now on the decider receives all changes. */
   join(decider: Decider): void
   /**
@@ -31,7 +32,7 @@ export interface Coherence extends Renewer, FilesReader {
    */
   announce(committed: Committed): Promise<void>
   /**
-   * {@link announce} of a revocation. Resolves with the instances that it has reached, this one first, once
+   * {@link announce} of a revocation, or of an activation of tables. Resolves with the instances that it has reached, this one first, once
    * each that has acknowledged has said what it has cut, or two seconds after the commit. Never rejects.
    */
   revoke(committed: Committed): Promise<readonly ReachedInstance[]>
@@ -60,11 +61,23 @@ export interface InstanceOptions extends InstanceIdentity {
   readonly listener: InstanceListener
   /** Has the files of the configuration read, as {@link FilesReader}; left out: it has none. */
   readonly checkFiles?: () => Promise<void>
+  /** The tables of the store; left out: the tables are in files. */
+  readonly tables?: InstanceTables
   /**
    * Monotonic ms before which no write is acknowledged, as a process of the previous instance may hold a
    * lease until then. Left out: no process does.
    */
   readonly acknowledgesFrom?: number
+}
+
+/** The tables of the store that all processes of the instance decide by. */
+export interface InstanceTables extends TablesReader {
+  /**
+   * Called with changes before the deciders apply them, so that a version which is ready is active by then.
+   *
+   * @param changes null: the history may be another one
+   */
+  received(changes: readonly NumberedChange[] | null): void
 }
 
 /** The most changes of one message. */
@@ -134,11 +147,21 @@ export class Instance implements Coherence {
 
   /** Rejects when the files are not read within {@link FILES_WITHIN}. */
   checkFiles(): Promise<void> {
-    const { checkFiles = () => Promise.resolve(), clock } = this.#parts
+    const { checkFiles = () => Promise.resolve() } = this.#parts
+    return this.#withinTime(checkFiles(), 'the files of the configuration were not read in time')
+  }
+
+  /** Rejects when the tables are not read within {@link FILES_WITHIN}, too. */
+  checkTables(): Promise<TablesAsOf> {
+    const { tables } = this.#parts
+    if (tables === undefined) return Promise.reject(new Error('the tables are in files'))
+    return this.#withinTime(tables.checkTables(), 'the tables of the store were not read in time')
+  }
+
+  #withinTime<V>(work: Promise<V>, late: string): Promise<V> {
     return new Promise((resolve, reject) => {
-      const late = () => reject(new Error('the files of the configuration were not read in time'))
-      const cancel = clock.after(FILES_WITHIN, late)
-      checkFiles().finally(cancel).then(resolve, reject)
+      const cancel = this.#parts.clock.after(FILES_WITHIN, () => reject(new Error(late)))
+      work.finally(cancel).then(resolve, reject)
     })
   }
 
@@ -167,15 +190,21 @@ export class Instance implements Coherence {
     const number = ++this.#number
     const reached = new ReachedInstances(this.#parts, committed, () => clock.now() - begun)
     await this.#publish(committed, number, reached)
-    await new Promise<void>((resolve) => {
-      const cancel = clock.after(begun + CUT_WITHIN - clock.now(), resolve)
+    // A write that found nothing to change cuts nothing.
+    if (committed.changes.length > 0) await this.#allHaveCut(reached, begun + CUT_WITHIN - clock.now())
+    this.#pendingWrites.delete(number)
+    return reached.all
+  }
+
+  /** Resolves after `ms` at the latest. */
+  #allHaveCut(reached: ReachedInstances, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#parts.clock.after(ms, resolve)
       void reached.decided().then(() => {
         cancel()
         resolve()
       })
     })
-    this.#pendingWrites.delete(number)
-    return reached.all
   }
 
   #publish(committed: Committed, number: number, reached: ReachedInstances | null): Promise<void> {
@@ -242,9 +271,10 @@ export class Instance implements Coherence {
 
   #distribute(reading: Reading): void {
     this.recent.read(reading)
+    this.#parts.tables?.received(reading.changes)
     this.#deciders.applyReading(reading)
     if (this.#reportsByBeat && reading.changes?.length !== 0) void this.#reportApplied()
-    for (const mark of revocationsIn(reading.changes ?? [])) void this.#cutBy(mark)
+    for (const mark of noticesIn(reading.changes ?? [])) void this.#cutBy(mark)
   }
 
   /** Without messages, writers learn from the list of the store what this instance has done. */
@@ -283,9 +313,9 @@ export class Instance implements Coherence {
    * changes are in the feed, as are those that one message cannot contain.
    */
   #apply(seq: number, changes: readonly NumberedChange[] | null): Promise<void> {
-    return changes === null || changes.length === 0
-      ? this.#readUpTo(seq)
-      : this.#deciders.applyAnnouncement(changes)
+    if (changes === null || changes.length === 0) return this.#readUpTo(seq)
+    this.#parts.tables?.received(changes)
+    return this.#deciders.applyAnnouncement(changes)
   }
 
   #announceRemotely(committed: Committed, number: number): void {
@@ -354,7 +384,7 @@ export class Instance implements Coherence {
     }
     const acknowledgement = { to: from, from: this.id, number }
     this.#parts.bus?.acknowledge(acknowledgement)
-    for (const mark of revocationsIn(changes ?? []))
+    for (const mark of noticesIn(changes ?? []))
       void this.#cutBy(mark).then((cut) => this.#parts.bus?.acknowledge({ ...acknowledgement, cut }))
   }
 
@@ -377,7 +407,9 @@ export class Instance implements Coherence {
   }
 }
 
-/** The marks of the commits with revocations among changes. */
-function revocationsIn(changes: readonly NumberedChange[]): Set<number> {
-  return new Set(changes.filter(({ kind }) => kind === 'revocation').map(({ mark }) => mark))
+/** The marks of the commits after which instances say what they have cut. */
+function noticesIn(changes: readonly NumberedChange[]): Set<number> {
+  return new Set(changes.filter(({ kind }) => NOTICES.has(kind)).map(({ mark }) => mark))
 }
+
+const NOTICES: ReadonlySet<string> = new Set(['revocation', 'tables'])

@@ -130,6 +130,11 @@ export class Lease {
     return this.#position?.seq ?? 0
   }
 
+  /** Each change up to this number has been received. */
+  get received(): number {
+    return this.#received.end
+  }
+
   /** Whether memory may be used for a request that starts now. */
   live(): boolean {
     return this.#clock.now() < this.#until && this.#clock.wall() < this.#wallUntil

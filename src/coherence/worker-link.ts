@@ -5,6 +5,7 @@ import { NOTHING_OPEN, type OpenCounts, type ReachedInstance } from '../../seats
 import type { FleetView, InstanceSecrets } from '../../seats-admin/model/registered-instance.ts'
 import type { Reading } from './feed-reading.ts'
 import type { Clock } from './clock.ts'
+import type { TablesAsOf } from './current-tables.ts'
 import type { History } from './history.ts'
 import type { Coherence, Instance } from './instance.ts'
 import { CUT_WITHIN } from './cut-reports.ts'
@@ -35,6 +36,7 @@ export class RemoteDecider implements Decider {
     channel.serve('join', () => this.#join(history))
     channel.serve('renew', () => instance.renew())
     channel.serve('files', () => instance.checkFiles())
+    channel.serve('tables', () => instance.checkTables())
     channel.serve('announce', (committed) => instance.announce(committed as Committed))
     channel.serve('revoke', (committed) => instance.revoke(committed as Committed))
   }
@@ -117,6 +119,11 @@ export class RemoteInstance implements Coherence {
   /** Rejects as {@link renew}. */
   async checkFiles(): Promise<void> {
     await this.#ask('files')
+  }
+
+  /** Rejects as {@link renew}. */
+  async checkTables(): Promise<TablesAsOf> {
+    return (await this.#ask('tables')) as TablesAsOf
   }
 
   async #renew(): Promise<void> {

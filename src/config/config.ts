@@ -3,10 +3,10 @@
  * bytes. The type of a section comes from the declarations of its keys, which describe each setting.
  */
 
+import type { ActiveTables } from '../../seats-admin/model/stored-tables.ts'
 import type { CorsSettings } from '../model/cors.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Place, Route } from '../model/route.ts'
-import type { TableSetId } from '../model/table-set.ts'
 import type { buildSettings } from './build.ts'
 import type { OpenTelemetryConfig } from './open-telemetry.ts'
 import type { ProviderLimits } from './provider-limits.ts'
@@ -34,8 +34,8 @@ export interface TablesConfig {
 type Settings = Readonly<ReturnType<typeof buildSettings>>
 
 export interface Config extends Settings, TablesConfig {
-  /** The version of the tables in the store; 0, '': there are none, or the tables are in files. */
-  readonly tableSet: TableSetId
+  /** The version of the tables in the store; 0: there is none, or the tables are in files. */
+  readonly tableSet: Pick<ActiveTables, 'version' | 'digest'>
   /** The main file, as the command line names it. */
   readonly file: string
   /** The files of the configuration, for watching: absolute paths, and globs, which may match new files. */

@@ -5,8 +5,8 @@
 
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type ActiveTables, NO_TABLES } from '../../seats-admin/model/stored-tables.ts'
 import { wildcardOf } from '../model/host.ts'
-import { NO_TABLES, type TableSet } from '../model/table-set.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { buildSettings } from './build.ts'
 import { gatewayFile } from './main-file.ts'
@@ -23,7 +23,7 @@ import { readProviderProxies } from './provider-proxies.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'
 import type { FileSchema } from './schema.ts'
 import type { Document } from './positioned-document.ts'
-import { buildStored } from './stored-tables.ts'
+import { buildStored } from './tables-of-store.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { findRouteTables, uniqueFiles } from './table-files.ts'
 import { type RouteContext, routesFile } from './table-settings.ts'
@@ -179,7 +179,7 @@ async function readTables({ root, folder, open, context }: MainFile): Promise<Re
   }
 }
 
-function assemble(main: MainFile, tables: ReadTables, set: TableSet = NO_TABLES) {
+function assemble(main: MainFile, tables: ReadTables, set: ActiveTables = NO_TABLES) {
   const { settings } = main
   const { upstreams, api } = settings
   const comments = [...main.comments, ...tables.comments]
@@ -239,7 +239,7 @@ function assemble(main: MainFile, tables: ReadTables, set: TableSet = NO_TABLES)
      *
      * @returns what loading returns
      */
-    withTables: (stored: TableSet) =>
+    withTables: (stored: ActiveTables) =>
       assemble(main, { ...tables, ...buildStored(stored, main.context) }, stored),
   }
 }

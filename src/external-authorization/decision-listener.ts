@@ -87,7 +87,7 @@ function settingsOf({ limits, memory }: Config, { clients }: DecisionConfig): Li
 
 function openAuthzen(options: DecisionListenerOptions): Pipeline {
   const { decisionPoint, compiled, tracer, metrics, log } = options
-  const services = { log: new AccessLog(log.line, 'authzen'), metrics, files: decisionPoint.files }
+  const services = { log: new AccessLog(log.line, 'authzen'), metrics, files: decisionPoint.current }
   return new Pipeline(builtInOnlyStages, authzenConfig(decisionPoint, compiled, tracer), services)
 }
 

@@ -39,6 +39,7 @@ export const errors = {
   session_not_found: { status: 404, title: 'No such session' },
   revocation_not_found: { status: 404, title: 'No such revocation' },
   grant_not_found: { status: 404, title: 'No such grant' },
+  tables_not_found: { status: 404, title: 'No such version of the route tables' },
   scim_not_configured: { status: 404, title: 'The tenant has no SCIM' },
   method_not_allowed: { status: 405, title: 'The path does not allow this method' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
@@ -52,6 +53,7 @@ export const errors = {
   media_type_unsupported: { status: 415, title: 'The media type is not supported' },
   subject_unsupported: { status: 422, title: 'The subject cannot be resolved' },
   upgrade_required: { status: 426, title: 'Another protocol version is required' },
+  precondition_required: { status: 428, title: 'The request must have If-Match' },
   rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'The header section is too large' },
   upstream_unreachable: { status: 502, title: 'The upstream could not be reached' },
@@ -95,6 +97,8 @@ export class Refusal {
   readonly detail: string
   /** Faults of the input, with `input_invalid`. */
   readonly faults: readonly InputFault[] | null
+  /** Further members of the problem document, such as `faults` with `tables_refused`; null: none. */
+  readonly members: Readonly<Record<string, unknown>> | null
   /** The value of `Allow`, with `method_not_allowed` (RFC 9110, section 10.2.1). */
   readonly allow: string | null
   /**
@@ -112,11 +116,13 @@ export class Refusal {
     detail: string,
     more: Partial<Pick<Refusal, 'allow' | 'retryAfter' | 'page' | 'caller'>> & {
       faults?: Refusal['faults'] | undefined
+      members?: Refusal['members'] | undefined
     } = {},
   ) {
     this.code = code
     this.detail = detail
     this.faults = more.faults ?? null
+    this.members = more.members ?? null
     this.allow = more.allow ?? null
     this.retryAfter = more.retryAfter ?? null
     this.page = more.page ?? null

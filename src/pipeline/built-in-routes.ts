@@ -212,7 +212,8 @@ function decoded(params: Readonly<Record<string, string>>): Record<string, strin
 }
 
 function refusalOf(refused: AdminRefusal): Refusal {
-  return new Refusal(refused.refused, refused.detail, { faults: refused.faults })
+  const { faults, members } = refused
+  return new Refusal(refused.refused, refused.detail, { faults, members })
 }
 
 const callerAnswer = object({

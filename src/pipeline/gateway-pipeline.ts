@@ -16,6 +16,7 @@ import { earlyBytes, isHandshake } from '../proxy/websocket/websocket-handshake.
 import { openEventStream } from './event-streams.ts'
 import { now, Pipeline, type PipelineServices } from './pipeline.ts'
 import type { GatewayConfig } from './pipeline-config.ts'
+import type { Next } from './stage.ts'
 import { type GatewayLists, type GatewayServices, gatewayStages } from './stage-lists.ts'
 import { ClientCancels } from './stages/limit-cancels.ts'
 import { WebSockets } from './web-sockets.ts'
@@ -48,7 +49,7 @@ export class GatewayPipeline extends Pipeline<GatewayConfig, GatewayLists> {
     })
     response.listen({ closed: () => this.ended(exchange) })
     if (rest.length > 0) refuse(exchange, earlyBytes, null)
-    else inBatch(this.answerRequest, exchange)
+    else inBatch(this.answer, exchange)
     return exchange
   }
 
@@ -69,10 +70,12 @@ export class GatewayPipeline extends Pipeline<GatewayConfig, GatewayLists> {
   decide(exchange: Exchange, request: ClientRequest): void {
     exchange.request = request
     exchange.handshake = isHandshake(request)
-    inBatch(this.#answerQuestion, exchange)
+    inBatch(this.answer, exchange)
   }
 
-  readonly #answerQuestion = (exchange: Exchange): void => this.answer(exchange, (stages) => stages.questions)
+  protected override listFor(exchange: Exchange, { requests, questions }: GatewayLists): Next {
+    return externalQuestion.get(exchange) === undefined ? requests : questions
+  }
 
   /** Closes WebSockets and ends streams of events, and those that open from now on. */
   drain(): void {

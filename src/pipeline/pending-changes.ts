@@ -16,6 +16,11 @@ const MAX_KEYS = 10_000
 const MAX_OF_TENANT = 5000
 /** Kinds that decisions depend on. If a newer program writes others, everything counts as changed. */
 const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session', 'block', 'membership', 'grant'])
+/**
+ * Kinds that change no record of a decision. An activation of tables is added by {@link Changes.addTables},
+ * once the tables are active.
+ */
+const OTHER_KINDS = new Set(['tables', 'tables-candidate'])
 /** Kinds after which a credential may be void: a check follows at once. */
 const URGENT = new Set(['api-key', 'session', 'block'])
 /**
@@ -32,6 +37,8 @@ export class Changes {
   #count = 0
   #tenants: TenantKeys = new Map()
   #revoked: RevokedCommit[] = []
+  /** The marks of activations of tables. */
+  #tables: number[] = []
   #isUrgent = false
   /** Mark of a revocation → what it has cut; the oldest first. */
   readonly #cuts = new Map<number, Cut>()
@@ -58,13 +65,25 @@ export class Changes {
     else this.applyAnnouncement(changes)
   }
 
+  /** The process decides by other tables since this commit: all that is open is decided again. */
+  addTables(mark: number): void {
+    const cut = this.#cutOf(mark)
+    if (cut.hasArrived) return
+    cut.hasArrived = true
+    if (this.#onUrgent === null) return cut.resolve(NOTHING_OPEN)
+    this.#tables.push(mark)
+    this.#isUrgent = true
+    this.#onUrgent()
+  }
+
   /** The changes since the last check; null if there are none. */
   sinceLastCheck(): Changed | null {
-    if (!this.#all && this.#count === 0 && this.#revoked.length === 0) return null
-    const changed = new Changed(this.#all, this.#tenants, this.#revoked)
+    if (!this.#all && this.#count === 0 && !this.hasNotice) return null
+    const changed = new Changed(this.#all, this.#tenants, this.#revoked, this.#tables)
     this.#all = false
     this.#reset()
     this.#revoked = []
+    this.#tables = []
     this.#isUrgent = false
     return changed
   }
@@ -74,9 +93,9 @@ export class Changes {
     return this.#isUrgent
   }
 
-  /** Whether a revocation is among the changes since the last check. */
-  get hasRevocation(): boolean {
-    return this.#revoked.length > 0
+  /** Whether a revocation, or an activation of tables, is among the changes since the last check. */
+  get hasNotice(): boolean {
+    return this.#revoked.length > 0 || this.#tables.length > 0
   }
 
   /** Resolves with what the revocation has cut, once it has arrived: null if that is not known. */
@@ -113,8 +132,7 @@ export class Changes {
   }
 
   #add({ tenant, kind, key }: Change): void {
-    // No decision depends on candidate tables.
-    if (kind === 'tables-candidate') return
+    if (OTHER_KINDS.has(kind)) return
     if (URGENT.has(kind)) this.#isUrgent = true
     if (this.#all) return
     if (this.#count >= MAX_KEYS || !KINDS.has(kind)) return this.#addAll()
@@ -163,12 +181,20 @@ export class Changed {
   readonly all: boolean
   /** Revocations, whose other changes are not among the keys. */
   readonly revoked: readonly RevokedCommit[]
+  /** The marks of activations of tables. */
+  readonly tables: readonly number[]
   readonly #tenants: TenantKeys
 
-  constructor(all: boolean, tenants: TenantKeys, revoked: readonly RevokedCommit[]) {
+  constructor(
+    all: boolean,
+    tenants: TenantKeys,
+    revoked: readonly RevokedCommit[],
+    tables: readonly number[],
+  ) {
     this.all = all
     this.#tenants = tenants
     this.revoked = revoked
+    this.tables = tables
   }
 
   /** @param key of a block and of a grant the `sub` of the user, of a membership its id */

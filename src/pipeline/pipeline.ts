@@ -62,6 +62,8 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
       requestShares: new RequestShares(this.inFlight, clientOf, (of) => metrics.overShare(of)),
       eventStreams: new EventStreams(),
       reevaluate: (exchange) => this.reevaluate(exchange),
+      passAgain: (engine, exchange) =>
+        engine === this.config.engine ? null : this.listFor(exchange, this.stages)(exchange),
       held: (exchange) => this.config.engine.held(authorizationRequest(exchange.request, exchange.id)),
     }
     this.#files = files
@@ -83,7 +85,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
     if (request.upgrade !== null || request.method === 'TRACE') response.shouldKeepAlive = false
     const expectsContinue = request.expect !== null && request.minor === 1
     const exchange = this.begin(new Exchange(request, response, this.idOf(request), now(), expectsContinue))
-    inBatch(this.answerRequest, exchange)
+    inBatch(this.answer, exchange)
     return exchange
   }
 
@@ -106,24 +108,26 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
     requestTrace.set(exchange, tracer.begin(sender, trusted, section.fields))
   }
 
-  protected readonly answerRequest = (exchange: Exchange): void =>
-    this.answer(exchange, (stages) => stages.requests)
+  /** The list that the exchange passes. */
+  protected listFor(_exchange: Exchange, { requests }: L): Next {
+    return requests
+  }
 
-  /** @param list chooses the list of stages of the configuration that is active by then */
-  protected answer(exchange: Exchange, list: (stages: L) => Next): void {
-    if (this.#files.areCurrent()) return this.#pass(exchange, list(this.stages))
+  /** Passes the exchange through the list of the configuration that is active once its files are current. */
+  protected readonly answer = (exchange: Exchange): void => {
+    if (this.#files.areCurrent()) return this.#pass(exchange)
     this.#files.check().then(
-      () => this.#pass(exchange, list(this.stages)),
+      () => this.#pass(exchange),
       (cause: unknown) => this.mechanisms.refusals.failed(exchange, cause),
     )
   }
 
-  #pass(exchange: Exchange, pass: Next): void {
+  #pass(exchange: Exchange): void {
     // The client may have disconnected, or sent a malformed body, since the header section arrived.
     if (exchange.settled) return
     const { failed } = this.mechanisms.refusals
     try {
-      const waiting = pass(exchange)
+      const waiting = this.listFor(exchange, this.stages)(exchange)
       if (waiting instanceof Promise) waiting.catch((cause: unknown) => failed(exchange, cause))
     } catch (cause) {
       failed(exchange, cause)

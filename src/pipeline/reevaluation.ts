@@ -141,7 +141,7 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
 
   /** Once for all changes of a turn of the event loop, or of a rest. */
   #checkSoon(): void {
-    const at = this.#changes.hasRevocation ? Number.NEGATIVE_INFINITY : this.#restsUntil
+    const at = this.#changes.hasNotice ? Number.NEGATIVE_INFINITY : this.#restsUntil
     if (this.#nextCheck <= at) return
     this.#nextCheck = at
     this.#clock.after(Math.max(0, at - this.#clock.now()), () => {
@@ -155,12 +155,18 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     const changed = this.#changes.sinceLastCheck()
     const wall = this.#clock.wall()
     const revoked = (changed?.revoked ?? []).map((commit) => new Revoked<E>(commit))
+    const tables = changed?.tables ?? []
+    const decided: E[] = []
+    // They are decided again at once, not when they are due.
+    if (tables.length > 0) this.#reloaded = false
     for (const exchange of this.#exchanges.inFlight) {
       for (const each of revoked) each.look(exchange)
       this.#setDue(exchange, changed, begun, wall)
+      if (tables.length > 0 && exchange.evaluation !== null) decided.push(exchange)
     }
     this.#reloaded = false
     for (const each of revoked) void this.#cut(each)
+    if (tables.length > 0) void this.#decideByTables(tables, decided)
     if (this.#pending.size > 0) void this.#evaluatePending()
     const now = this.#clock.now()
     this.#restsUntil = now + REST * (now - begun)
@@ -189,19 +195,25 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
 
   /** Cuts what a revocation has ended, and says how much that was. */
   async #cut({ commit, ended, perhaps }: Revoked<E>): Promise<void> {
-    const counts = { ...NOTHING_OPEN }
-    let isKnown = true
-    const count = (kind: keyof OpenCounts, result: Result) => {
-      if (result === 'cut') counts[kind]++
-      isKnown &&= result !== 'unknown'
-    }
+    const { counts, count, isKnown } = tally()
     for (const [at, exchange] of ended.entries()) {
       if (at % BATCH === BATCH - 1) await nextTurn()
       if (!this.#isCandidate(exchange)) continue
       count(this.#exchanges.kindOf(exchange), commit.isCount ? 'cut' : this.#revoke(exchange))
     }
     await this.#decideAll(perhaps, count)
-    this.#changes.hasCut(commit.mark, isKnown ? counts : null)
+    this.#changes.hasCut(commit.mark, isKnown() ? counts : null)
+  }
+
+  /**
+   * Decides what is open by tables that are active now. A request that is not decided yet passes their stages.
+   *
+   * @param marks those of the activations
+   */
+  async #decideByTables(marks: readonly number[], exchanges: readonly E[]): Promise<void> {
+    const { counts, count, isKnown } = tally()
+    await this.#decideAll(exchanges, count)
+    for (const mark of marks) this.#changes.hasCut(mark, isKnown() ? counts : null)
   }
 
   /** Decides some at once. One that waits for an identity provider does not hold up the others. */
@@ -308,6 +320,17 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
     this.#pending.set(exchange, this.#clock.now() + RETRY_AFTER)
     return 'unknown'
   }
+}
+
+/** Counts what is cut, until a result is not known. */
+function tally() {
+  const counts = { ...NOTHING_OPEN }
+  let isKnown = true
+  const count = (kind: keyof OpenCounts, result: Result): void => {
+    if (result === 'cut') counts[kind]++
+    isKnown &&= result !== 'unknown'
+  }
+  return { counts, count, isKnown: () => isKnown }
 }
 
 /** The exchanges that a revocation concerns. */

@@ -18,7 +18,7 @@ import type { GatewayConfig, PipelineConfig } from './pipeline-config.ts'
 import type { Refusals } from './refusals.ts'
 import { ANSWERED, composed, type Next, type RefuseDecided, type Stage } from './stage.ts'
 import { answerQuestion } from './stages/answer-question.ts'
-import { evaluate } from './stages/evaluate.ts'
+import { evaluate, type PassAgain } from './stages/evaluate.ts'
 import { forwardToUpstream } from './stages/forward-to-upstream.ts'
 import { grantPreflight } from './stages/grant-preflight.ts'
 import type { ClientCancels } from './stages/limit-cancels.ts'
@@ -37,6 +37,7 @@ export interface Mechanisms extends Pick<LocalPipeline, 'reevaluate' | 'held'> {
   readonly refusals: Refusals
   readonly requestShares: RequestShares
   readonly eventStreams: EventStreams
+  readonly passAgain: PassAgain
 }
 
 export interface GatewayServices {
@@ -70,7 +71,8 @@ export type StagesOf<C extends PipelineConfig, L extends StageLists> = (
 /** The front door, and the questions of other proxies. */
 export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanisms): GatewayLists {
   const { engine, limits, upstreams, shadow, signIn, identity, trustedProxies } = config
-  const { refusals, rateLimiter, requestShares, webSockets, clientCancels, metrics, activity } = mechanisms
+  const { refusals, rateLimiter, requestShares, webSockets, clientCancels, metrics, activity, passAgain } =
+    mechanisms
   const shadows =
     shadow === null ? [] : [new ShadowDecisions(shadow, (result) => metrics.countShadow(result))]
   const observers = observersOf(config, mechanisms, [
@@ -81,8 +83,8 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
   ])
   const refuseDecided = refuseDecidedBy(observers, refusals)
   const decision = [
-    evaluate(engine, observers),
-    takeRateLimits(config, rateLimiter, refuseDecided),
+    evaluate(engine, observers, passAgain),
+    takeRateLimits(config, rateLimiter, refuseDecided, passAgain),
     refuseDenied(engine, signIn, observers, refusals),
   ]
   return {
@@ -108,13 +110,13 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
 
 /** The list for built-in endpoints alone: no rate limits, upstreams and sign-in. */
 export const builtInOnlyStages: StagesOf<PipelineConfig, StageLists> = (config, mechanisms) => {
-  const { refusals, requestShares } = mechanisms
+  const { refusals, requestShares, passAgain } = mechanisms
   const observers = observersOf(config, mechanisms, [])
   return {
     observers,
     requests: composed([
       validate(config.limits, refusals.refuse),
-      evaluate(config.engine, observers),
+      evaluate(config.engine, observers, passAgain),
       refuseDenied(config.engine, null, observers, refusals),
       limitInFlight(requestShares, refuseDecidedBy(observers, refusals)),
       observeAllowed(observers),

@@ -50,9 +50,14 @@ export class ActiveConfig {
     return this.#refused === null
   }
 
-  replace(config: Config): void {
+  /** Replaces the configuration of the start, before anything is decided. */
+  begin(config: Config): void {
     this.#config = config
     this.#secrets = fingerprintsOf(config)
+  }
+
+  replace(config: Config): void {
+    this.begin(config)
     this.#version++
     this.#loadedAt = new Date()
   }

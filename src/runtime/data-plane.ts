@@ -100,7 +100,7 @@ export class DataPlane {
       metrics: this.metrics,
       rateLimiter: this.#rateLimiter,
       activity: decisionPoint.activity,
-      files: decisionPoint.files,
+      files: decisionPoint.current,
     })
     this.#reevaluation = new Reevaluation(decisionPoint.changes, this.#pipeline)
     this.#configureMetrics()
@@ -173,6 +173,7 @@ export class DataPlane {
       this.#rateLimiter.configure([...config.rateLimits.values()])
       this.#pipeline.activate(next)
       activateDecisions?.()
+      this.#decisionPoint.tables?.activate(config.tableSet.version)
       this.#reevaluation.reloaded()
       if (hasOtherScopes) this.#pipeline.endEvents()
       this.#requestListener?.configure(settingsOf(config, next, acceptors))

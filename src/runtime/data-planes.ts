@@ -7,12 +7,18 @@ import type { KeyUse } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
 import { DataPlane, type DataPlaneAddresses } from './data-plane.ts'
 import { systemClock } from '../coherence/clock.ts'
-import { DecisionPoint } from './decision-point.ts'
+import { DecisionPoint, tablesInStore } from './decision-point.ts'
 import type { Composition } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { openLender } from './lender.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { type Registry, textOf } from '../telemetry/metric-registry.ts'
+
+/**
+ * Activates a configuration that is prepared. Once it has returned, each message to a data plane arrives after
+ * the activation. Resolves once no data plane decides by an earlier configuration. Never rejects.
+ */
+export type Activation = () => Promise<void>
 
 export interface DataPlanes {
   /**
@@ -22,11 +28,8 @@ export interface DataPlanes {
   listen(): Promise<DataPlaneAddresses>
   /** Processes that serve requests, and the configured number. */
   readonly workers: { readonly running: number; readonly size: number }
-  /**
-   * Activates a configuration in all data planes. Rejects, without any change, if one of them can't activate
-   * it.
-   */
-  reload(config: Config): Promise<void>
+  /** Compiles a configuration in all data planes. Rejects, without any change, if one of them can't. */
+  prepare(config: Config): Promise<Activation>
   /**
    * The metrics in the Prometheus text format.
    *
@@ -58,6 +61,8 @@ export async function openInProcess(
     cache,
     ports,
     memory: config.memory,
+    tables: tablesInStore(config),
+    tablesService: node.tablesService,
     endpoints: extensions.endpoints,
     fleet: node.view,
     fleetSecrets: node.secrets,
@@ -75,11 +80,10 @@ export async function openInProcess(
   return {
     listen: () => inTurn(() => dataPlane.listen()),
     workers: { running: 1, size: 1 },
-    reload: (next) =>
-      inTurn(async () => {
-        const activate = await dataPlane.prepare(next)
-        activate()
-      }),
+    prepare: async (next) => {
+      const activate = await inTurn(() => dataPlane.prepare(next))
+      return async () => activate()
+    },
     metrics: (own) => textOf([own, dataPlane.metrics.registry]),
     takeKeyUses: () => Promise.resolve(decisionPoint.keyUses.take()),
     close: (drain) => dataPlane.close(drain),

@@ -12,12 +12,15 @@ import { openConsole } from '../pipeline/console-site.ts'
 import { openScim } from '../pipeline/scim-site.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { CurrentFiles } from '../coherence/current-files.ts'
+import { CurrentTables } from '../coherence/current-tables.ts'
+import type { ChangeListener } from '../coherence/feed-reading.ts'
 import { History } from '../coherence/history.ts'
 import { type Coherence, Instance } from '../coherence/instance.ts'
 import { Lease } from '../coherence/lease.ts'
 import type { Config, MemoryBounds, TablesConfig } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { methodsOf } from '../config/methods.ts'
+import type { TablesService } from '../config/pushed-tables.ts'
 import { seatsFromOf } from '../config/seats-source.ts'
 import type { Activity } from '../model/activity.ts'
 import { CacheLookups } from '../model/cache-lookups.ts'
@@ -26,6 +29,7 @@ import type { Route } from '../model/route.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
 import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/pending-changes.ts'
+import type { ConfiguredFiles } from '../pipeline/pipeline.ts'
 import { exceptionsOf } from '../decision/router/pattern.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
 import { serveKeySet } from '../identity/jwks-endpoint.ts'
@@ -59,12 +63,26 @@ export interface CompiledConfig {
   readonly identity: SignedIdentity | null
 }
 
+interface TablesInStore {
+  /** The tenant of the tables. */
+  readonly tenant: string
+  readonly version: number
+}
+
+export function tablesInStore({ tables, tableSet }: Config): TablesInStore | null {
+  return tables.from === 'files' ? null : { tenant: tables.tenant, version: tableSet.version }
+}
+
 interface DecisionPointOptions {
   readonly store: Store
   readonly coherence: Coherence
   readonly cache: SharedCache | null
   readonly ports: SignInPorts
   readonly memory: MemoryBounds
+  /** The tables of the store with which the process starts; null: the tables are in files. */
+  readonly tables: TablesInStore | null
+  /** Pushes tables to the store; null: they are in files. */
+  readonly tablesService: TablesService | null
   readonly endpoints: MakeEndpoints
   /**
    * The fleet with the changes of a tenant. Rejects when the store, or the process that follows its feed,
@@ -85,7 +103,10 @@ export class DecisionPoint {
   readonly store: Store
   readonly memory: SeatMemory
   readonly lease: Lease
-  readonly files: CurrentFiles
+  /** The tables of the store; null: the tables are in files. */
+  readonly tables: CurrentTables | null
+  /** The right to decide by the active configuration. */
+  readonly current: ConfiguredFiles
   readonly lookups = new CacheLookups()
   readonly keyUses = new KeyUses()
   readonly history = new History()
@@ -111,8 +132,14 @@ export class DecisionPoint {
       memory.seats,
       { lookups: this.lookups, received: new ReceivedChanges((seq) => this.lease.readUpTo(seq)) },
     )
-    this.lease = new Lease(coherence, [this.memory, this.history, this.changes], systemClock)
-    this.files = new CurrentFiles(this.lease, coherence, systemClock)
+    const listeners: ChangeListener[] = [this.memory, this.history, this.changes]
+    this.lease = new Lease(coherence, listeners, systemClock)
+    this.tables =
+      options.tables === null
+        ? null
+        : new CurrentTables(options.tables, this.lease, coherence, (mark) => this.changes.addTables(mark))
+    if (this.tables !== null) listeners.push(this.tables)
+    this.current = this.tables ?? new CurrentFiles(this.lease, coherence, systemClock)
     coherence.join({
       applyReading: (reading) => this.lease.applyReading(reading),
       applyAnnouncement: (changes) => this.lease.applyAnnouncement(changes),
@@ -140,6 +167,8 @@ export class DecisionPoint {
       cache: null,
       ports,
       memory,
+      tables: null,
+      tablesService: null,
       endpoints,
       fleet: unserved,
       fleetSecrets: unserved,
@@ -275,6 +304,7 @@ export class DecisionPoint {
       revoking,
       fleet: this.#options.fleet,
       fleetSecrets: this.#options.fleetSecrets,
+      tablesService: this.#options.tablesService,
       seatBytes: config.limits.seatBytes,
       activity: this.#gathered,
     })

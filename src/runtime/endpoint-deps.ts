@@ -2,6 +2,7 @@
 
 import type { AdminDeps, AdminEndpoint, Store } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
+import type { TablesService } from '../config/pushed-tables.ts'
 import type { DecisionEngineOptions } from '../decision/engine.ts'
 import type { RouteTable } from '../decision/router/table.ts'
 import type { Activity } from '../model/activity.ts'
@@ -14,6 +15,8 @@ export type MakeEndpoints = (deps: EndpointDeps) => AdminEndpoint[]
 interface EndpointDeps extends Omit<AdminDeps, 'routePermissions'>, FleetDeps {
   readonly store: Store
   readonly activity: Activity
+  /** Null: the tables are in files. */
+  readonly tablesService: TablesService | null
   /** Throws until the tables, which have the endpoints as routes, are compiled. */
   readonly compiled: () => DecidingTables
 }

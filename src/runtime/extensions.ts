@@ -5,6 +5,7 @@
  */
 
 import type { AddressInfo } from 'node:net'
+import type { ActiveTables } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
 import type { ListenerEvents, RequestListener } from '../http/server/listener-options.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
@@ -59,8 +60,17 @@ export interface ReloadObserver {
   cancel(): void
 }
 
+/**
+ * Builds the configuration of a main file with tables of the store.
+ *
+ * @throws ConfigError with their faults, those of the router included
+ */
+export type WithTables = (tables: ActiveTables) => Config
+
 /** The files of a gateway's configuration, which the program that starts it reads. */
 export interface ConfigFiles {
+  /** For the main file with which the gateway starts. */
+  readonly withTables: WithTables
   /** Called before the gateway decides anything: from now on, changed files are loaded into it. */
   attach(gateway: Reloadable): void
   /**
@@ -72,7 +82,11 @@ export interface ConfigFiles {
 
 /** A gateway that takes another configuration, as `Gateway` says. */
 export interface Reloadable {
-  reload(config: Config): Promise<void>
+  /**
+   * @param withTables for tables in the store: the configuration has none
+   * @returns the configuration that is active now
+   */
+  reload(config: Config, withTables?: WithTables): Promise<Config>
   reloaded(): number
   reloadRefused(faults: readonly string[]): number
 }

@@ -16,13 +16,15 @@ import {
   type Store,
   type StoreLock,
   type StoreUnavailable,
+  storedTablesOf,
   TABLES_IN_FILES,
 } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import type { InstanceIdentity } from '../coherence/feeds.ts'
 import { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
-import { firstSecrets } from '../config/config.ts'
+import { type Config, firstSecrets } from '../config/config.ts'
+import type { TablesService } from '../config/pushed-tables.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
 import type { ActiveConfig } from './active-config.ts'
 import type { ConfigFiles } from './extensions.ts'
@@ -32,6 +34,8 @@ import { AuditKeeping, deleteOld } from './retention.ts'
 import { hasEnded, ownProcess } from './process-proof.ts'
 import type { Startup } from './store-retries.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
+import type { InstanceTables } from './instance-tables.ts'
+import { TablePush } from './table-push.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 
@@ -45,12 +49,16 @@ interface NodeParts {
   readonly metrics: FleetMetrics
   /** Null: the configuration is from no files. */
   readonly files: Pick<ConfigFiles, 'check'> | null
+  /** The tables of the store; null: they are in files. */
+  readonly tables: InstanceTables | null
 }
 
 export class FleetNode {
   readonly store: Store
   readonly instance: Instance
   readonly redis: RedisParts
+  /** Null: the tables are in files. */
+  readonly tablesService: TablesService | null
   readonly #started: Started
   readonly #name = `${hostname()} ${process.pid}`
   #pruning: NodeJS.Timeout | null = null
@@ -63,7 +71,7 @@ export class FleetNode {
   #showing: Promise<void> = Promise.resolve()
 
   /** The feed is followed from {@link start} on. */
-  constructor({ active, store, lock, redis, log, metrics, files }: NodeParts) {
+  constructor({ active, store, lock, redis, log, metrics, files, tables }: NodeParts) {
     this.#active = active
     // What the workers of an instance have open does not end with its process.
     const process = active.config.workers === 1 ? ownProcess() : null
@@ -84,8 +92,12 @@ export class FleetNode {
       clock: systemClock,
       listener: metrics.listener(log),
       checkFiles: async () => files?.check(),
+      ...(tables === null ? {} : { tables }),
       acknowledgesFrom: acknowledgesFrom(store, log),
     })
+    const { instance } = this
+    this.tablesService =
+      tables === null ? null : new TablePush({ store, tables, instance, now: systemClock.now })
     this.#size = new FleetSize(store.registry, systemClock.now)
     this.#health = new StoreHealth(log)
     store.health.listen((state) => this.#health.update(OWN_PROCESS, state))
@@ -148,7 +160,7 @@ export class FleetNode {
 
   get #shown() {
     const { config, refusedReload: refused } = this.#active
-    return { config: config.hash, url: config.advertise, refused, tables: TABLES_IN_FILES }
+    return { config: config.hash, url: config.advertise, refused, tables: tablesText(config) }
   }
 
   /**
@@ -233,6 +245,11 @@ function withoutEnded(registry: Registry): Registry {
   const reachable = async () =>
     (await registry.reachable()).filter(({ gone, process }) => !gone || !hasEnded(process))
   return { ...registry, reachable }
+}
+
+/** Where the instance has its tables, as it shows. */
+function tablesText({ tables }: Config): string {
+  return tables.from === 'files' ? TABLES_IN_FILES : storedTablesOf(tables.tenant)
 }
 
 /** This process; workers are numbered from 1. */

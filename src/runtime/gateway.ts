@@ -8,8 +8,9 @@ import type { Config } from '../config/config.ts'
 import type { ActiveConfig } from './active-config.ts'
 import type { DataPlaneAddresses } from './data-plane.ts'
 import type { DataPlanes } from './data-planes.ts'
-import type { Reloadable, ReloadObserver } from './extensions.ts'
+import type { Reloadable, ReloadObserver, WithTables } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
+import type { InstanceTables } from './instance-tables.ts'
 import type { Registry } from '../telemetry/metric-registry.ts'
 
 /** The address of a listener of clients. */
@@ -30,6 +31,8 @@ interface GatewayParts {
   readonly node: FleetNode
   readonly dataPlanes: DataPlanes
   readonly reloads: ReloadObserver
+  /** The tables of the store; null: they are in files. */
+  readonly tables: InstanceTables | null
   readonly ops: AddressInfo
   /** Closes all that the start has opened. @param drain ms that requests in flight have */
   readonly close: (drain: number) => Promise<void>
@@ -43,6 +46,13 @@ export class Gateway implements Reloadable {
 
   constructor(parts: GatewayParts) {
     this.#parts = parts
+    const { tables, dataPlanes, node } = parts
+    tables?.attach({
+      id: node.instance.id,
+      prepare: (config) => dataPlanes.prepare(config),
+      activated: (config) => this.#activated(config),
+      refused: (faults) => void this.reloadRefused(faults),
+    })
   }
 
   /** The data planes listen from now on. */
@@ -90,12 +100,20 @@ export class Gateway implements Reloadable {
    * Rejects, without any change, when the tables are faulty or a changed setting needs a restart. What
    * changes by meaning is logged and counted later.
    */
-  async reload(config: Config): Promise<void> {
-    const { active, node, dataPlanes, reloads } = this.#parts
-    const before = active.config
-    const fixed = changedForRestart(before, config)
+  async reload(config: Config, withTables?: WithTables): Promise<Config> {
+    const { active, dataPlanes, tables } = this.#parts
+    const fixed = changedForRestart(active.config, config)
     if (fixed.length > 0) throw new Error(`a change of ${fixed.join(', ')} requires a restart`)
-    await dataPlanes.reload(config)
+    if (tables !== null && withTables !== undefined) return tables.reload(withTables)
+    const activate = await dataPlanes.prepare(config)
+    await activate()
+    this.#activated(config)
+    return config
+  }
+
+  #activated(config: Config): void {
+    const { active, node, reloads } = this.#parts
+    const before = active.config
     active.replace(config)
     node.configured()
     reloads.begin(before, config)
@@ -161,7 +179,7 @@ export class Gateway implements Reloadable {
 
 /** Changed settings that can't be applied at run time: sockets, files and processes depend on them. */
 function changedForRestart(before: Config, after: Config): string[] {
-  const keys = ['ops', 'workers', 'store', 'redis'] as const
+  const keys = ['ops', 'workers', 'store', 'redis', 'tables'] as const
   const changed: string[] = keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
   if (JSON.stringify(before.decision?.listen) !== JSON.stringify(after.decision?.listen))
     changed.push('decision')

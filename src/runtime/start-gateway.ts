@@ -8,6 +8,7 @@ import {
   hideGateway,
   lockStore,
   openStore,
+  type Store,
   type StoreLock,
   StoreUnavailable,
 } from '../../seats-admin/index.ts'
@@ -17,10 +18,11 @@ import { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { ActiveConfig } from './active-config.ts'
 import { type DataPlanes, openInProcess } from './data-planes.ts'
-import type { Composition } from './extensions.ts'
+import type { Composition, ConfigFiles } from './extensions.ts'
 import { FleetNode } from './fleet-node.ts'
 import { addInstanceGauges } from './gauges.ts'
 import { Gateway } from './gateway.ts'
+import { InstanceTables } from './instance-tables.ts'
 import { KeyUseWriter } from './key-use-writer.ts'
 import { openOps, type OpsSource } from './ops.ts'
 import { openRedis } from './redis-parts.ts'
@@ -71,25 +73,46 @@ export async function startGateway(config: Config, log: Log, composition: Compos
     const redis = await openRedis(config, log)
     opened.add(() => redis.close())
 
-    // 4. The node of the fleet, which follows the changes of the store from step 6 on.
-    const node = new FleetNode({ active, store, lock, redis, log, metrics, files })
+    // 4. The tables, if they are in the store.
+    const tables = await openTables(config, { store, files, startup, log })
+    if (tables !== null) active.begin(tables.config)
+
+    // 5. The node of the fleet, which follows the changes of the store from step 7 on.
+    const node = new FleetNode({
+      active,
+      store,
+      lock,
+      redis,
+      log,
+      metrics,
+      files,
+      tables: tables?.atInstance ?? null,
+    })
     opened.add(() => node.close())
     addInstanceGauges(metrics, active, node, () => gateway?.workers ?? 0)
 
-    // 5. The data planes, with their compiled tables. The last uses of API keys are written after they close.
-    const dataPlanes = await openDataPlanes(config, node, log, composition)
+    // 6. The data planes, with their compiled tables. The last uses of API keys are written after they close.
+    const dataPlanes = await openDataPlanes(active.config, node, log, composition)
     const keyUses = new KeyUseWriter({ store, take: () => dataPlanes.takeKeyUses(), log })
     opened.add(() => keyUses.close())
     opened.add((drain) => dataPlanes.close(drain))
 
-    // 6. The first reading of the change feed, with which the lease begins, and another one of files that
+    // 7. The first reading of the change feed, with which the lease begins, and another one of files that
     // have changed since the start.
     const close = (drain: number) => opened.close(drain)
-    const starting = new Gateway({ active, node, dataPlanes, reloads, ops: ops.address, close })
+    const starting = new Gateway({
+      active,
+      node,
+      dataPlanes,
+      reloads,
+      tables: tables?.atInstance ?? null,
+      ops: ops.address,
+      close,
+    })
     files?.attach(starting)
     await node.start(startup)
 
-    // 7. The listeners of clients.
+    // 8. The listeners of clients.
     const addresses = await dataPlanes.listen()
     starting.listens(addresses)
     return (gateway = starting)
@@ -136,6 +159,24 @@ async function unlock(store: StoreConfig, lock: StoreLock | null): Promise<void>
 
 function listenForOperators({ ops, sources }: Config, source: OpsSource): Promise<Listener> {
   return explainListening(ops, sources.ops, () => openOps(ops, source))
+}
+
+interface OpeningTables {
+  readonly store: Store
+  readonly files: ConfigFiles | null
+  readonly startup: Startup
+  readonly log: Log
+}
+
+/** Reads the active tables. Later versions arrive with the feed. */
+async function openTables({ tables }: Config, { store, files, startup, log }: OpeningTables) {
+  if (tables.from === 'files') return null
+  if (files === null) throw new Error('tables of the store are built with the files of a configuration')
+  const { tenant } = tables
+  const { value } = await startup.retry(() => store.activeTables(tenant))
+  const { withTables } = files
+  const config = withTables(value)
+  return { config, atInstance: new InstanceTables({ store, tenant, log }, value, withTables) }
 }
 
 /** Loads the code for workers only if there are workers. */

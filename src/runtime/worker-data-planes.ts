@@ -2,12 +2,13 @@
  * Data planes in workers: a pool of processes that share one port and activate each configuration together.
  */
 
-import type { HealthState, KeyUse } from '../../seats-admin/index.ts'
+import type { HealthState, KeyUse, TableFiles } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
 import { Lease } from '../coherence/lease.ts'
 import { RemoteDecider } from '../coherence/worker-link.ts'
 import type { Address, Config, SettingSource } from '../config/config.ts'
+import type { PushTables, TablesService } from '../config/pushed-tables.ts'
 import { pack } from '../config/worker-copy.ts'
 import type { DataPlaneAddresses } from './data-plane.ts'
 import { Bank } from '../decision/limits/bank.ts'
@@ -15,7 +16,7 @@ import { ignore } from '../lib/ignore.ts'
 import { createServer } from '../lib/node-http.ts'
 import type { LoanRequest } from '../model/rate-limit.ts'
 import { entryId } from '../decision/router/entries.ts'
-import type { DataPlanes } from './data-planes.ts'
+import type { Activation, DataPlanes } from './data-planes.ts'
 import type { Composition } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
@@ -23,7 +24,8 @@ import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { aggregated, type Registry, type Snapshot } from '../telemetry/metric-registry.ts'
 import { explainListening, listenerSource } from './surroundings/listener-fault.ts'
-import { within } from './workers/channel.ts'
+import { type Channel, within } from './workers/channel.ts'
+import type { Preparation } from './workers/run-worker.ts'
 import { GatheredActivity } from './workers/worker-activity.ts'
 import { type PoolWorker, Pool } from './workers/worker-pool.ts'
 
@@ -46,6 +48,7 @@ export class WorkerDataPlanes implements DataPlanes {
   /** The number of the configuration; `#versions` has the number that each worker of `#joined` runs. */
   #version = 1
   readonly #versions = new Map<number, number>()
+  #preparations = 0
   /** The workers that decide requests, or are about to: each reload is for all of them. */
   readonly #joined = new Map<number, PoolWorker>()
   /** Empty before the first worker listens, and then those of the first one. */
@@ -79,6 +82,7 @@ export class WorkerDataPlanes implements DataPlanes {
           channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
           channel.serve('fleet', (tenant) => node.view(tenant as string))
           channel.serve('fleet-secrets', (tenant) => node.secrets(tenant as string))
+          if (node.tablesService !== null) serveTables(channel, node.tablesService)
           channel.serve('lend', (request) => this.#bank.lend(request as LoanRequest))
           channel.serve('config', () => ({
             version: this.#version,
@@ -120,23 +124,30 @@ export class WorkerDataPlanes implements DataPlanes {
     return { running: this.#pool.workers.length, size: this.#pool.size }
   }
 
-  /**
-   * Two phases: all workers compile, then all activate. Workers that have joined since then are updated after
-   * that. Resolves once no worker decides by an earlier configuration.
-   */
-  async reload(config: Config): Promise<void> {
+  /** All workers compile the configuration. Those that have joined by the activation are updated after that. */
+  async prepare(config: Config): Promise<Activation> {
     const workers = [...this.#joined.values()]
+    const preparation = this.#preparation(config)
     const prepared = await Promise.allSettled(
-      workers.map(({ channel }) => channel.call('prepare', pack(config))),
+      workers.map(({ channel }) => channel.call('prepare', preparation)),
     )
     // The failure of a worker that has ended says nothing about the configuration.
     const present = new Set<PoolWorker | undefined>(this.#joined.values())
     const refused = prepared.find(({ status }, at) => status === 'rejected' && present.has(workers[at]))
     if (refused?.status === 'rejected') throw refused.reason
+    return () => this.#activate(config, preparation.id, workers)
+  }
+
+  #preparation(config: Config): Preparation {
+    return { id: ++this.#preparations, config: pack(config) }
+  }
+
+  async #activate(config: Config, preparation: number, workers: readonly PoolWorker[]): Promise<void> {
     this.#config = config
     this.#version++
+    const version = this.#version
     this.#activity.retain(config.tenants, this.#routeIds(config))
-    await Promise.allSettled(workers.map((worker) => this.#commit(worker, this.#version)))
+    await Promise.allSettled(workers.map((worker) => this.#commit(worker, preparation, version)))
     await Promise.all([...this.#joined.values()].map((worker) => this.#update(worker)))
   }
 
@@ -163,8 +174,9 @@ export class WorkerDataPlanes implements DataPlanes {
     const version = this.#version
     if (this.#versions.get(worker.id) === version) return
     try {
-      await worker.channel.call('prepare', pack(this.#config))
-      await this.#commit(worker, version)
+      const preparation = this.#preparation(this.#config)
+      await worker.channel.call('prepare', preparation)
+      await this.#commit(worker, preparation.id, version)
     } catch {
       worker.kill()
       // Rejects when the process has ended.
@@ -172,8 +184,8 @@ export class WorkerDataPlanes implements DataPlanes {
     }
   }
 
-  async #commit({ id, channel }: PoolWorker, version: number): Promise<void> {
-    await channel.call('commit')
+  async #commit({ id, channel }: PoolWorker, preparation: number, version: number): Promise<void> {
+    await channel.call('commit', preparation)
     this.#versions.set(id, version)
   }
 
@@ -219,6 +231,11 @@ export class WorkerDataPlanes implements DataPlanes {
     void this.#merged.removeWorker(id)
     if (!this.#pool.closing) this.#log.logger.error({ pid, how }, 'a worker ended: it is replaced')
   }
+}
+
+function serveTables(channel: Channel, { push, build }: TablesService): void {
+  channel.serve('push-tables', (call) => push(...(call as Parameters<PushTables>)))
+  channel.serve('build-tables', async (files) => pack(await build(files as TableFiles)))
 }
 
 /**

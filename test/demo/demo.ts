@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { bootstrapTenant, openStore, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { withoutStored } from '../../src/cli/reloading.ts'
 import { runGateway } from '../../src/cli/start.ts'
 import { mintForSeats } from '../../src/cli/token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
@@ -61,12 +62,12 @@ try {
     TRAININGS_URL: service.url,
   }
   const file = fileURLToPath(new URL('../../gateway.config.yaml', import.meta.url))
-  const load = async () => forDemo(await loadConfig(file, env), provider)
-  const config = await load()
-  const shown = await prepare(config)
+  const load = async () => withoutStored(forDemo(await loadConfig(file, env), provider))
+  const first = await load()
+  const shown = await prepare(first.config)
   const log = await openLog({ pretty: true })
   try {
-    await runGateway(config, log, load, {
+    await runGateway(first, log, load, {
       env: process.env['npm_lifecycle_event'] === 'demo' ? { SEATGATE_PARENT: String(process.ppid) } : {},
       listening: ({ front }) =>
         console.log(introduction({ ...shown, page }, `http://127.0.0.1:${front.port}`)),

@@ -42,6 +42,8 @@ export interface FleetOptions {
   readonly acme?: readonly string[]
   /** Further settings of the section `oidc:` of acme. */
   readonly oidc?: readonly string[]
+  /** The value of `tables`; left out: they are in files. */
+  readonly tablesFrom?: string
   /** In place of the command line's entry point. */
   readonly program?: readonly string[]
   /** Additional environment of one gateway. */
@@ -193,6 +195,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
         store: through(toStore, database),
         target,
         routes,
+        ...(options.tablesFrom === undefined ? {} : { tablesFrom: options.tablesFrom }),
         acme: [`oidc: ${provider.settings}`, ...(options.acme ?? [])],
         top: limited ? [`rate_limits: { reads: ${options.rateLimit} }`] : [],
       },

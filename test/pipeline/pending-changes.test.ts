@@ -60,12 +60,24 @@ t.test('the grants of a commit with a revocation count too', async (t) => {
   t.same([changed?.has('acme', 'grant', 'alice'), changed?.has('acme', 'grant', 'bob')], [true, false])
 })
 
-t.test('candidate tables concern no caller, and another version of the tables concerns each', (t) => {
+t.test('tables concern what is open once they are active', async (t) => {
   const changes = new Changes()
   changes.applyAnnouncement([change('tables-candidate', '01K')])
   changes.applyReading([change('tables-candidate', '01L')])
   t.equal(changes.sinceLastCheck(), null)
   changes.applyAnnouncement([change('tables', '{"version":1,"candidate":"01K"}')])
-  t.equal(changes.sinceLastCheck()?.all, true)
-  t.end()
+  t.equal(changes.sinceLastCheck(), null, 'the change alone says nothing of them')
+  changes.addTables(3)
+  t.same(await changes.cutBy(3), { websockets: 0, streams: 0, requests: 0 }, 'nothing is open yet')
+  let urgent = 0
+  changes.onUrgent(() => urgent++)
+  changes.addTables(7)
+  changes.addTables(7)
+  t.equal(urgent, 1)
+  const changed = changes.sinceLastCheck()
+  t.same([changed?.all, changed?.tables], [false, [7]])
+  t.equal(changes.sinceLastCheck(), null)
+  const cut = { websockets: 1, streams: 0, requests: 2 }
+  changes.hasCut(7, cut)
+  t.same(await changes.cutBy(7), cut)
 })

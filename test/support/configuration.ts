@@ -32,6 +32,8 @@ export interface ConfigurationOptions {
   }
   /** Further route tables: name of the file → its text. */
   readonly tables?: Readonly<Record<string, string>>
+  /** The value of `tables`, in place of files; left out: the tables are in files. */
+  readonly tablesFrom?: string
   /** A second listener, with TLS and HTTP/2: its certificate. */
   readonly secure?: Identity
 }
@@ -101,7 +103,7 @@ upstreams:
   main:
 ${targets}${indented(options.upstream, '    ')}${
     beside === undefined ? '' : `  ${beside.name}:\n${targets}${indented(beside.upstream, '    ')}`
-  }routes: [routes/*.yaml]
+  }${options.tablesFrom === undefined ? 'routes: [routes/*.yaml]' : `tables: ${options.tablesFrom}`}
 ${shadow === undefined ? '' : 'shadow: { routes: [next/*.yaml] }\n'}${indented(options.top, '')}`
 }
 

@@ -33,6 +33,7 @@ export function problemBody(refusal: Refusal, requestId: string): string {
     detail: refusal.detail,
     request_id: requestId,
     ...(refusal.faults === null ? {} : { errors: refusal.faults }),
+    ...refusal.members,
   })
   return `${document}\n`
 }

@@ -1,6 +1,14 @@
 /** The parts of the OpenAPI document that operations refer to. */
 
-import { type JsonSchema, list, named, object, oneOf, text } from '../../../seats-admin/model/json-schema.ts'
+import {
+  count,
+  type JsonSchema,
+  list,
+  named,
+  object,
+  oneOf,
+  text,
+} from '../../../seats-admin/model/json-schema.ts'
 import { SPACE_ID } from '../../../seats-admin/model/space.ts'
 import { type ErrorCode, errors } from '../../model/errors.ts'
 
@@ -9,6 +17,14 @@ const fault = object({
     examples: ['/name'],
   }),
   message: text('What is wrong with it.', { examples: ['is required'] }),
+})
+
+const tableFault = object({
+  instance: text('The id of the instance that cannot use the tables.'),
+  file: text('The name of the file. Empty if the fault has no place.'),
+  line: count('From 1 on; 0 if the fault has no place.'),
+  column: count('As `line`.'),
+  message: text('What is wrong.'),
 })
 
 const codes = Object.keys(errors) as ErrorCode[]
@@ -26,7 +42,10 @@ export const problem = named(
       detail: text('What happened, as a text for people.'),
       request_id: text('Identifies the log line of the request.'),
     },
-    { errors: list(fault, 'The faults of the input, with `input_invalid`.') },
+    {
+      errors: list(fault, 'The faults of the input, with `input_invalid`.'),
+      faults: list(tableFault, 'The faults of route tables, with `tables_refused`.'),
+    },
   ),
 )
 

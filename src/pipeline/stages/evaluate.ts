@@ -8,18 +8,30 @@ import { authorizationRequest } from '../request-input.ts'
 import type { Observer } from '../observers/observer.ts'
 import { ANSWERED, type Next, type Passed, type Stage } from '../stage.ts'
 
-export function evaluate(engine: DecisionEngine, observer: Required<Pick<Observer, 'evaluated'>>): Stage {
+/**
+ * Passes the exchange through the active stages from their start; null: the engine is the active one. The
+ * state on which a request is decided includes the tables: with others, a Seat that was read later could allow
+ * what no state allows.
+ */
+export type PassAgain = (engine: DecisionEngine, exchange: Exchange) => Passed | null
+
+export function evaluate(
+  engine: DecisionEngine,
+  observer: Required<Pick<Observer, 'evaluated'>>,
+  passAgain: PassAgain,
+): Stage {
   const first = (exchange: Exchange, evaluation: Evaluation, next: Next) => {
     record(exchange, evaluation)
     observer.evaluated(exchange)
     return passOn(exchange, next)
   }
+  const again = (exchange: Exchange) => (exchange.settled ? ANSWERED : passAgain(engine, exchange))
   return (exchange, next) => {
     const request = authorizationRequest(exchange.request, exchange.id)
     const evaluation = engine.evaluate(request)
     if (!(evaluation instanceof Promise)) return first(exchange, evaluation, next)
     return evaluation
-      .then((result) => first(exchange, result, next))
+      .then((result) => again(exchange) ?? first(exchange, result, next))
       .catch((cause: unknown) => {
         // A page may read this refusal too: the path alone tells the table.
         if (exchange.evaluation === null) keepCors(exchange, engine.corsOf(request))
@@ -29,10 +41,16 @@ export function evaluate(engine: DecisionEngine, observer: Required<Pick<Observe
 }
 
 /** Decides an exchange again that has waited in a later stage, and passes it on. */
-export function evaluateAgain(engine: DecisionEngine, exchange: Exchange, next: Next): Passed {
+export function evaluateAgain(
+  engine: DecisionEngine,
+  passAgain: PassAgain,
+  exchange: Exchange,
+  next: Next,
+): Passed {
+  const again = () => passAgain(engine, exchange)
   const evaluation = engine.evaluate(authorizationRequest(exchange.request, exchange.id))
-  if (!(evaluation instanceof Promise)) return evaluated(exchange, evaluation, next)
-  return evaluation.then((result) => evaluated(exchange, result, next))
+  if (!(evaluation instanceof Promise)) return again() ?? evaluated(exchange, evaluation, next)
+  return evaluation.then((result) => again() ?? evaluated(exchange, result, next))
 }
 
 function evaluated(exchange: Exchange, evaluation: Evaluation, next: Next): Passed {

@@ -13,7 +13,7 @@ import { Refusal } from '../../model/errors.ts'
 import { networkOf, networkOfClient } from '../../proxy/client-network.ts'
 import type { TrustedProxies } from '../../proxy/forwarded.ts'
 import { ANSWERED, type Next, type RefuseDecided, type Stage } from '../stage.ts'
-import { evaluateAgain } from './evaluate.ts'
+import { evaluateAgain, type PassAgain } from './evaluate.ts'
 
 interface RateLimitsConfig {
   readonly engine: DecisionEngine
@@ -24,6 +24,7 @@ export function takeRateLimits(
   { engine, trustedProxies }: RateLimitsConfig,
   limiter: RateLimiter,
   refuse: RefuseDecided,
+  passAgain: PassAgain,
 ): Stage {
   const limited = (exchange: Exchange, verdict: RateLimitVerdict, next: Next) => {
     const refusal = refusalBy(exchange, verdict)
@@ -32,7 +33,7 @@ export function takeRateLimits(
   /** What the request was decided on may have changed while tokens were asked for. */
   const later = (exchange: Exchange, verdict: RateLimitVerdict, next: Next) =>
     // A 401 comes before a 429.
-    evaluateAgain(engine, exchange, () =>
+    evaluateAgain(engine, passAgain, exchange, () =>
       isCounted(exchange.evaluated) ? limited(exchange, verdict, next) : next(exchange),
     )
   return (exchange, next) => {

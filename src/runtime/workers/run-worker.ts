@@ -8,9 +8,10 @@ import { systemClock } from '../../coherence/clock.ts'
 import type { InstanceIdentity } from '../../coherence/feeds.ts'
 import { RemoteInstance } from '../../coherence/worker-link.ts'
 import { type Config, firstSecrets, type RedisConfig } from '../../config/config.ts'
+import type { PushTables, RefusedTables, TablesService } from '../../config/pushed-tables.ts'
 import { unpack } from '../../config/worker-copy.ts'
 import { DataPlane } from '../data-plane.ts'
-import { DecisionPoint } from '../decision-point.ts'
+import { DecisionPoint, tablesInStore } from '../decision-point.ts'
 import type { Extensions } from '../extensions.ts'
 import { remoteEphemeral } from '../../oidc/sign-in/completed-sign-ins.ts'
 import { Keys } from '../../redis/keys.ts'
@@ -72,6 +73,8 @@ async function begin(channel: Channel, extensions: Extensions) {
     cache,
     ports,
     memory: config.memory,
+    tables: tablesInStore(config),
+    tablesService: config.tables.from === 'files' ? null : remoteTables(channel),
     endpoints: extensions.endpoints,
     fleet: coherence.fleet,
     fleetSecrets: coherence.fleetSecrets,
@@ -115,6 +118,28 @@ async function begin(channel: Channel, extensions: Extensions) {
   return { addresses }
 }
 
+/** Pushes by the primary, which prepares tables for all workers. */
+function remoteTables(channel: Channel): TablesService {
+  return {
+    push: async (writer, files) =>
+      (await channel.call('push-tables', [writer, files])) as Awaited<ReturnType<PushTables>>,
+    build: async (files) => {
+      const built = (await channel.call('build-tables', files)) as object
+      return 'faults' in built ? (built as RefusedTables) : unpack(built)
+    },
+  }
+}
+
+/** A configuration to prepare. */
+export interface Preparation {
+  /** Increases with each preparation. */
+  readonly id: number
+  readonly config: unknown
+}
+
+/** The most configurations that are ready: a candidate of the store, and a main file that has changed since. */
+const MAX_PREPARED = 2
+
 /**
  * Serves reloads in two phases: all workers prepare a configuration, then all activate it.
  *
@@ -126,16 +151,21 @@ function serveReloads(
   activate: (config: Config, activateDataPlane: () => void) => void,
   listens: Promise<unknown>,
 ): void {
-  let prepared: (() => void) | null = null
+  const prepared = new Map<number, () => void>()
   channel.serve('prepare', async (data) => {
     await listens
-    const config = unpack(data)
+    const { id, config: packed } = data as Preparation
+    const config = unpack(packed)
     const activateDataPlane = await dataPlane.prepare(config)
-    prepared = () => activate(config, activateDataPlane)
+    prepared.set(id, () => activate(config, activateDataPlane))
+    const [oldest] = prepared.keys()
+    if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest)
   })
-  channel.serve('commit', () => {
-    prepared?.()
-    prepared = null
+  channel.serve('commit', (id) => {
+    const activatePrepared = prepared.get(id as number)
+    if (activatePrepared === undefined) throw new Error('the configuration is not prepared any more')
+    for (const each of prepared.keys()) if (each <= (id as number)) prepared.delete(each)
+    activatePrepared()
   })
 }
 

@@ -1,7 +1,7 @@
 /** Route tables of the store: the texts of several files, which are one configuration together. */
 
+import type { ActiveTables } from '../../seats-admin/model/stored-tables.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
-import type { TableSet } from '../model/table-set.ts'
 import { type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { frozenMap } from './frozen.ts'
 import { openDocument } from './open-document.ts'
@@ -22,7 +22,7 @@ const storedSchema: FileSchema = {
  * Builds the tables as those of files, with two differences: a file may have `rate_limits`, which all files of
  * the version name, and values have no variables, so that the tables are the same at each instance.
  */
-export function buildStored({ files }: TableSet, context: RouteContext) {
+export function buildStored({ files }: Pick<ActiveTables, 'files'>, context: RouteContext) {
   const opened = Object.entries(files).map(([name, text]) => open(name, text))
   const own = new Map<string, RateLimit>()
   for (const { root } of opened)

@@ -1,6 +1,7 @@
 /** Tables of the store: `tables:` of the main file, and the texts of a version. */
 
 import t, { type Test } from 'tap'
+import { NO_TABLES } from '../../seats-admin/model/stored-tables.ts'
 import { BASE, Folder } from './support.ts'
 
 const FILES = {
@@ -17,7 +18,7 @@ async function built(test: Test, files: Readonly<Record<string, string>>, main =
 t.test('tables are in files by default', async (t) => {
   const { config } = await new Folder(t, { 'gateway.config.yaml': BASE }).load()
   t.same(config?.tables, { from: 'files' })
-  t.same(config?.tableSet, { version: 0, digest: '' })
+  t.same(config?.tableSet, { version: 0, digest: NO_TABLES.digest })
 })
 
 t.test('tables: store has the tenant and the cache of its defaults', async (t) => {

@@ -1,0 +1,389 @@
+/** `/v1/tables`: the route tables, where they are in the store. */
+
+import {
+  type AdminEndpoint,
+  type AdminRefusal,
+  checker,
+  endpoint,
+  isRefusal,
+  limitOf,
+  limitParameter,
+  reachedForm,
+  reachedInstanceView,
+  someText,
+  type Store,
+  type TableFiles,
+  tablesTag,
+  type TablesVersion,
+  type Writer,
+} from '../../seats-admin/index.ts'
+import type { IfMatch } from '../../seats-admin/model/entity-tag.ts'
+import {
+  count,
+  flag,
+  list,
+  mapOf,
+  named,
+  object,
+  oneOf,
+  orNull,
+  strictObject,
+  text,
+  textItem,
+  time,
+} from '../../seats-admin/model/json-schema.ts'
+import { inputInvalid, pointerTo } from '../../seats-admin/model/refusal.ts'
+import type { RefusedTables, TablesService } from '../config/pushed-tables.ts'
+import type { TablesLocation } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { type Change, KINDS } from './access-change.ts'
+import { type BuiltInPaths } from './table-comparison.ts'
+import { type PlanDeps, plannedChanges } from './tables-plan.ts'
+
+export interface TablesDeps extends Omit<PlanDeps, 'store'> {
+  readonly store: Pick<Store, 'activeTables' | 'tablesVersion' | 'listTables' | 'listSeats'>
+  readonly tablesLocation: () => TablesLocation
+  /** Null: the tables are in files. */
+  readonly tablesService: TablesService | null
+  /** ms since the epoch */
+  readonly now: () => number
+}
+
+/** Bytes of a request: of all texts, in JSON. */
+export const MAX_TABLES_BODY = 8 * 1024 * 1024
+/** The most files of one version. */
+const MAX_FILES = 1000
+const JSON_LIMITS = { members: MAX_FILES + 2, elements: 1 }
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*\.ya?ml$/
+/** The most characters of a name. */
+const MAX_NAME = 200
+
+const files = mapOf(
+  textItem({ examples: ['upstream: trainings\nroutes:\n  GET /v1/trainings: trainings:list\n'] }),
+  'The text of each file by its name, at most 1,000 files. A name has letters, digits, `.`, `_` and `-`, and ends with `.yaml` or `.yml`. A file is a route table; it may have `rate_limits`, which all files name, and no variables.',
+  { maxProperties: MAX_FILES },
+)
+
+const author = object(
+  {
+    kind: text('`user`, `api-key` or `command`.', { examples: ['api-key'] }),
+    id: text('The `sub` of the user, the id of the API key, or the name of the command.'),
+  },
+  { name: text('The email address of the user, or the name of the API key. Absent if it is not known.') },
+)
+
+const versionFields = {
+  version: count('Counts the versions. 0 before the first push.'),
+  hash: orNull(
+    text('The content hash of the tables, as at the instance that pushed them. Null before the first push.', {
+      examples: ['3f2a8c01d9e4'],
+    }),
+  ),
+  entries: count('The number of routes.'),
+  created_at: orNull(time('When they were pushed. Null before the first push.')),
+  created_by: orNull({ ...author, description: 'Who pushed them. Null before the first push.' }),
+}
+
+const entry = named(
+  'TablesEntry',
+  'What an entry requires, and where it is. Null: no entry answers.',
+  object(
+    {
+      permission: text('A permission, `authenticated` or `public`.'),
+      upstream: text('The upstream; `seatgate` for a built-in endpoint.'),
+      file: text('The name of its file.'),
+      line: count('Its line; 0 for a built-in endpoint.'),
+    },
+    {
+      tenant: text('The only tenant whose callers are accepted. Absent if each is.'),
+      space: text('The source of the space. Absent for the header `Space`.'),
+      strip_prefix: text('The prefix that is removed from the forwarded path. Absent if there is none.'),
+      base_path: text('The prefix that is added to the forwarded path. Absent if there is none.'),
+    },
+  ),
+)
+
+const listedVersion = named('ListedTables', 'A version of the route tables.', object(versionFields))
+
+const activeTables = object({
+  ...versionFields,
+  files,
+  versions: list(listedVersion, 'The versions, the newest first, at most `limit`.'),
+  has_more: { type: 'boolean', description: 'Whether there are older versions than those.' },
+})
+
+const version = object({
+  ...versionFields,
+  files: orNull({
+    ...files,
+    description: 'As they were pushed. Null of versions before the newest 100.',
+  }),
+})
+
+const change = named(
+  'TablesChange',
+  'A difference between two sets of route tables.',
+  object(
+    {
+      kind: oneOf(KINDS, 'What it means, the most important first.'),
+      method: text('The method of the entry; `ANY` stands for every method.'),
+      pattern: text('The pattern of the entry.'),
+      witness: object(
+        { method: text('Its method.'), path: text('Its path.') },
+        { host: text('Its host. Absent for hosts that no table names.') },
+      ),
+      old: orNull(entry),
+      new: orNull(entry),
+    },
+    {
+      host: text('The hosts of its table, joined by commas. Absent for hosts that no table names.'),
+      seats: object({
+        gain: list(textItem({ examples: ['Editor'] }), 'Seats that gain access.'),
+        lose: list(textItem({ examples: ['Editor'] }), 'Seats that lose access.'),
+      }),
+    },
+  ),
+)
+
+const changes = list(
+  change,
+  'The differences to the active tables, as `seatgate diff` shows them, with the Seats of the tenant as they are.',
+)
+
+const pushed = object({
+  version: count('The active version. As before if its files are the same.'),
+  hash: text('The content hash of the tables, as at the instance that answers.', {
+    examples: ['3f2a8c01d9e4'],
+  }),
+  instances: list(reachedInstanceView, 'The gateways that the change has reached.'),
+  took_ms: count('Milliseconds from the request to the answer.'),
+  changes,
+})
+
+const planned = object({
+  equal: flag('Whether each request is answered as before.'),
+  hash: text('The content hash that the tables would have at the instance that answers.'),
+  changes,
+})
+
+const pushBody = checker(strictObject({ files }))
+
+const outsideAdminSpace = (tenant: string): AdminRefusal => ({
+  refused: 'permission_denied',
+  detail: `The route tables serve all tenants: they are read and changed in the admin space of the tenant ${tenant} alone.`,
+})
+
+const inFiles: AdminRefusal = {
+  refused: 'tables_in_files',
+  detail:
+    'The route tables of this instance are in its files. With tables: store in its configuration they are in the store.',
+}
+
+const notFound: AdminRefusal = { refused: 'tables_not_found', detail: 'There is no such version.' }
+
+const withoutCondition: AdminRefusal = {
+  refused: 'precondition_required',
+  detail: 'Send If-Match with the ETag of GET /v1/tables, so that no push of another replaces one unseen.',
+}
+
+const anyVersion = inputInvalid([
+  { path: '', message: 'If-Match must be the ETag of GET /v1/tables: * would replace any version' },
+])
+
+export function tablesEndpoints(deps: TablesDeps, builtInPaths: BuiltInPaths): AdminEndpoint[] {
+  const changesTo: ChangesTo = (next, tenant) => plannedChanges(deps, builtInPaths, next, tenant)
+  return [readTables(deps), readVersion(deps), planTables(deps, changesTo), putTables(deps, changesTo)]
+}
+
+type ChangesTo = (next: Config, tenant: string) => Promise<Change[]>
+
+/** The tenant of the tables, for a caller who may manage them. */
+function managed(
+  { tablesLocation, tablesService }: TablesDeps,
+  { tenant, scope }: { readonly tenant: string; readonly scope: { readonly admin: boolean } },
+): { readonly tenant: string; readonly service: TablesService } | AdminRefusal {
+  const location = tablesLocation()
+  if (location.from === 'files' || tablesService === null) return inFiles
+  if (tenant !== location.tenant || !scope.admin) return outsideAdminSpace(location.tenant)
+  return { tenant, service: tablesService }
+}
+
+function readTables(deps: TablesDeps): AdminEndpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/tables',
+    permission: 'tables:read',
+    operation: 'readTables',
+    summary: 'Reads the active route tables, and lists the versions.',
+    details: 'In the admin space of `tables.tenant` alone. The ETag is that of the active version.',
+    query: {
+      limit: limitParameter,
+      after: {
+        ...someText('Only versions before this one.', 'must be the number of a version'),
+        accepts: isVersion,
+      },
+    },
+    answers: { 200: activeTables },
+    tagged: true,
+    codes: ['tables_in_files'],
+    async handle({ query, caller }) {
+      const place = managed(deps, caller)
+      if (isRefusal(place)) return place
+      const { value: active } = await deps.store.activeTables(place.tenant)
+      const page = { limit: limitOf(query), after: query.after }
+      const { data, hasMore } = await deps.store.listTables(place.tenant, page)
+      const newest = await deps.store.tablesVersion(place.tenant, active.version)
+      const body = {
+        ...(newest === null ? NONE : versionForm(newest)),
+        files: { ...active.files },
+        versions: data.map(versionForm),
+        has_more: hasMore,
+      }
+      return { status: 200, body, headers: ['etag', tablesTag(active)] } as const
+    },
+  })
+}
+
+function readVersion(deps: TablesDeps): AdminEndpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/tables/{version}',
+    permission: 'tables:read',
+    operation: 'readTablesVersion',
+    summary: 'Reads a version of the route tables.',
+    details: 'In the admin space of `tables.tenant` alone.',
+    params: { version: text('The number of the version.', { examples: ['12'] }) },
+    answers: { 200: version },
+    codes: ['tables_in_files', 'tables_not_found'],
+    async handle({ params, caller }) {
+      if (!isVersion(params.version)) return notFound
+      const place = managed(deps, caller)
+      if (isRefusal(place)) return place
+      const found = await deps.store.tablesVersion(place.tenant, Number(params.version))
+      if (found === null) return notFound
+      const body = { ...versionForm(found), files: found.files === null ? null : { ...found.files } }
+      return { status: 200, body } as const
+    },
+  })
+}
+
+function planTables(deps: TablesDeps, changesTo: ChangesTo): AdminEndpoint {
+  return endpoint({
+    method: 'POST',
+    path: '/v1/tables/plan',
+    permission: 'tables:read',
+    operation: 'planTables',
+    reads: true,
+    summary: 'Shows what a push of route tables would change, and who gains and who loses. Changes nothing.',
+    details: 'In the admin space of `tables.tenant` alone. It is checked at the instance that answers.',
+    body: pushBody,
+    maxBody: MAX_TABLES_BODY,
+    json: JSON_LIMITS,
+    answers: { 200: planned },
+    codes: ['tables_in_files', 'tables_refused'],
+    async handle({ body, caller }) {
+      const place = managed(deps, caller)
+      if (isRefusal(place)) return place
+      const faulty = faultyNames(body.files)
+      if (faulty !== null) return faulty
+      const next = await place.service.build(body.files)
+      if ('faults' in next) return refusedTables(next)
+      const changes = await changesTo(next, place.tenant)
+      return { status: 200, body: { equal: changes.length === 0, hash: next.hash, changes } } as const
+    },
+  })
+}
+
+function putTables(deps: TablesDeps, changesTo: ChangesTo): AdminEndpoint {
+  return endpoint({
+    method: 'PUT',
+    path: '/v1/tables',
+    permission: 'tables:update',
+    operation: 'pushTables',
+    summary: 'Replaces the route tables at all instances.',
+    details:
+      'In the admin space of `tables.tenant` alone, with `If-Match`. Each live instance prepares the tables first: if one cannot use them, nothing changes. The answer comes when no instance decides by the former ones, and requests in flight are decided again. A 503 leaves it open whether they were replaced: `GET` says so.',
+    body: pushBody,
+    maxBody: MAX_TABLES_BODY,
+    json: JSON_LIMITS,
+    conditional: true,
+    answers: { 200: pushed },
+    tagged: true,
+    codes: [
+      'precondition_failed',
+      'precondition_required',
+      'tables_in_files',
+      'tables_refused',
+      'unavailable',
+    ],
+    async handle({ body, ifMatch, caller }) {
+      const begun = performance.now()
+      const place = managed(deps, caller)
+      if (isRefusal(place)) return place
+      const condition = conditionOf(ifMatch)
+      if (isRefusal(condition)) return condition
+      const faulty = faultyNames(body.files)
+      if (faulty !== null) return faulty
+      const next = await place.service.build(body.files)
+      if ('faults' in next) return refusedTables(next)
+      const changes = await changesTo(next, place.tenant)
+      const writer: Writer = { ...caller, now: deps.now(), ifMatch: condition }
+      const result = await place.service.push(writer, body.files)
+      if (isRefusal(result)) return result
+      if ('faults' in result) return refusedTables(result)
+      const { version: number, hash, digest, instances } = result
+      const answer = { version: number, hash, instances: instances.map(reachedForm) }
+      const took_ms = Math.round(performance.now() - begun)
+      const headers = ['etag', tablesTag({ version: number, digest })]
+      return { status: 200, body: { ...answer, took_ms, changes }, headers } as const
+    },
+  })
+}
+
+/** Of a version that was pushed. */
+function isVersion(value: string): boolean {
+  return /^[1-9][0-9]{0,14}$/.test(value)
+}
+
+function conditionOf(ifMatch: IfMatch | null): readonly string[] | AdminRefusal {
+  if (ifMatch === null) return withoutCondition
+  return ifMatch === '*' ? anyVersion : ifMatch
+}
+
+function faultyNames(of: TableFiles): AdminRefusal | null {
+  const names = Object.keys(of).filter((name) => !NAME.test(name) || name.length > MAX_NAME)
+  if (names.length === 0) return null
+  const message = 'has a name that is not letters, digits, ., _ and -, with .yaml or .yml at its end'
+  return inputInvalid(
+    names.slice(0, 10).map((name) => ({ path: pointerTo('/files', name.slice(0, MAX_NAME)), message })),
+  )
+}
+
+/** The refusal of tables that an instance cannot use. */
+export function refusedTables({ faults: ofInstances }: RefusedTables): AdminRefusal {
+  const faults = ofInstances.flatMap(({ instance, faults: each }) =>
+    each.map((fault) => ({ instance, ...fault })),
+  )
+  const [first] = faults
+  const place = first === undefined || first.line === 0 ? '' : `${first.file}:${first.line}:${first.column}: `
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : ''
+  return {
+    refused: 'tables_refused',
+    detail: `Nothing was changed. ${place}${first?.message ?? 'an instance refused the tables'}${more}`,
+    members: { faults },
+  }
+}
+
+/** Before the first push. */
+const NONE = { version: 0, hash: null, entries: 0, created_at: null, created_by: null }
+
+function versionForm({ version: number, hash, entries, createdAt, createdBy }: TablesVersion) {
+  const { kind, id, name } = createdBy
+  return {
+    version: number,
+    hash,
+    entries,
+    created_at: new Date(createdAt).toISOString(),
+    created_by: { kind, id, ...(name === undefined ? {} : { name }) },
+  }
+}

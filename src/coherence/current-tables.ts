@@ -1,0 +1,123 @@
+/**
+ * Whether a process decides by the tables of the store that the feed shows. `lease.ts` describes the protocol:
+ * each activation of tables is a change. A process whose tables are not those of the newest one decides
+ * nothing until they are read from the store.
+ */
+
+import type { NumberedChange } from '../../seats-admin/model/change.ts'
+import { tablesNoticeOf } from '../../seats-admin/model/stored-tables.ts'
+import type { FilesReader } from './current-files.ts'
+import type { ChangeListener } from './feed-reading.ts'
+import type { Lease } from './lease.ts'
+
+/** A version of the tables, and the number of a change: nothing up to that one has activated another. */
+export interface TablesAsOf {
+  readonly version: number
+  readonly seq: number
+}
+
+/** Has the tables of the store read. */
+export interface TablesReader {
+  /**
+   * Resolves once the process decides by the tables as they were at a moment after the call. Rejects when the
+   * store can't be read, or the tables can't be used.
+   */
+  checkTables(): Promise<TablesAsOf>
+}
+
+/** The most readings of tables that change again and again. */
+const READINGS = 3
+
+export class CurrentTables implements ChangeListener {
+  readonly #tenant: string
+  readonly #lease: Pick<Lease, 'live' | 'renewed' | 'readUpTo' | 'received'>
+  readonly #reader: FilesReader & TablesReader
+  readonly #activated: (mark: number) => void
+  /** The version by which the process decides. */
+  #active: number
+  /** The version by which it must decide; null: it is unknown, as the history may be another one. */
+  #required: TablesAsOf | null = null
+  /** Activations that have arrived, and whose version is not active yet. */
+  #pending: { readonly version: number; readonly mark: number }[] = []
+
+  /**
+   * @param tenant the tenant of the tables
+   * @param version the version with which the process starts
+   * @param activated called with the mark of an activation once the process decides by its version or a later
+   *   one
+   */
+  constructor(
+    { tenant, version }: { readonly tenant: string; readonly version: number },
+    lease: Pick<Lease, 'live' | 'renewed' | 'readUpTo' | 'received'>,
+    reader: FilesReader & TablesReader,
+    activated: (mark: number) => void,
+  ) {
+    this.#tenant = tenant
+    this.#active = version
+    this.#lease = lease
+    this.#reader = reader
+    this.#activated = activated
+  }
+
+  /** The process decides by this version from now on. */
+  activate(version: number): void {
+    this.#active = version
+    const due = this.#pending.filter((each) => each.version <= version)
+    this.#pending = this.#pending.filter((each) => each.version > version)
+    for (const { mark } of due) this.#activated(mark)
+  }
+
+  applyAnnouncement(changes: readonly NumberedChange[]): void {
+    for (const change of changes)
+      if (change.kind === 'tables' && change.tenant === this.#tenant) this.#require(change)
+  }
+
+  applyReading(changes: readonly NumberedChange[] | null): void {
+    if (changes === null) {
+      this.#required = null
+      this.#pending = []
+    } else this.applyAnnouncement(changes)
+  }
+
+  #require({ key, seq, mark }: NumberedChange): void {
+    const notice = tablesNoticeOf(key)
+    // One of a newer version of this program, which an instance of this one does not take part in.
+    if (notice === null) return void (this.#required = null)
+    const { version } = notice
+    if (version > this.#active) this.#pending.push({ version, mark })
+    else this.#activated(mark)
+    if (this.#required !== null && seq > this.#required.seq) this.#required = { version, seq }
+  }
+
+  /** Whether a request that starts now may be decided by the active tables. */
+  areCurrent(): boolean {
+    return this.#lease.live() && this.#isActive(this.#required)
+  }
+
+  #isActive(required: TablesAsOf | null): boolean {
+    // Before the changes up to the activation have arrived, memory is of an earlier state than the tables.
+    return required !== null && required.version === this.#active && required.seq <= this.#lease.received
+  }
+
+  /**
+   * Resolves once a request that started before the call may be decided. Rejects when the store can't be read,
+   * or the tables can't be used.
+   */
+  async check(): Promise<void> {
+    if (!this.#lease.live()) {
+      await this.#reader.checkFiles()
+      await this.#lease.renewed()
+    }
+    for (let readings = 0; readings < READINGS; readings++) {
+      const required = this.#required
+      if (required !== null && required.version === this.#active) {
+        await this.#lease.readUpTo(required.seq)
+        if (this.#isActive(this.#required)) return
+      }
+      const read = await this.#reader.checkTables()
+      // An activation that arrived during the reading may be a later one.
+      if (this.#required === null || this.#required.seq <= read.seq) this.#required = read
+    }
+    if (!this.#isActive(this.#required)) throw new Error('the tables of the store are not active yet')
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Pushes route tables to the store, at the instance that is asked to: each live instance prepares them, then
+ * the feed activates them. Nothing has changed when it is refused.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Committed, committedOf } from '../../seats-admin/model/change.ts'
+import { isRefusal, type Registry, tablesDigest, type TablesStore } from '../../seats-admin/index.ts'
+import type { Instance } from '../coherence/instance.ts'
+import { LEASE, MARGIN } from '../coherence/lease.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/faults.ts'
+import type {
+  InstanceFaults,
+  PushedTables,
+  PushTables,
+  RefusedTables,
+  TableFault,
+  TablesService,
+} from '../config/pushed-tables.ts'
+import { faultsOf, type InstanceTables } from './instance-tables.ts'
+
+/** Milliseconds between looks for answers. */
+const LOOK_EVERY = 25
+/** Milliseconds that an instance has to prepare tables while it gives signs of life. */
+const PREPARED_WITHIN = 20_000
+
+interface PushParts {
+  readonly store: TablesStore & { readonly registry: Pick<Registry, 'reachable'> | null }
+  readonly tables: InstanceTables
+  readonly instance: Instance
+  /** Monotonic ms. */
+  readonly now: () => number
+}
+
+export class TablePush implements TablesService {
+  readonly #parts: PushParts
+
+  constructor(parts: PushParts) {
+    this.#parts = parts
+  }
+
+  readonly build: TablesService['build'] = async (files) => {
+    const { tables, instance } = this.#parts
+    try {
+      return tables.build(files)
+    } catch (cause) {
+      if (!(cause instanceof ConfigError)) throw cause
+      return { faults: [{ instance: instance.id, faults: faultsOf(cause) }] }
+    }
+  }
+
+  readonly push: PushTables = async (writer, files) => {
+    const { store, tables, instance } = this.#parts
+    const config = await this.build(files)
+    if (areRefused(config)) return config
+    const digest = tablesDigest(files)
+    const proposed = await store.proposeTables(writer, { files, digest })
+    if (isRefusal(proposed)) return proposed
+    if (proposed.value === null) return this.#unchanged(committedOf(proposed), config)
+    const { id } = proposed.value
+    await instance.announce(committedOf(proposed))
+    const faults = await this.#faultsOfInstances(id)
+    if (faults.length > 0) {
+      await store.withdrawTables(tables.tenant, id)
+      return { faults }
+    }
+    const { hash, routes } = config
+    const activated = await store.activateTables(writer, id, { hash, entries: routes.length })
+    if (isRefusal(activated)) {
+      await store.withdrawTables(tables.tenant, id)
+      return activated
+    }
+    const instances = await instance.revoke(committedOf(activated))
+    return { version: activated.value.version, hash, digest, isSame: false, instances }
+  }
+
+  /** The push of the same files may not be known everywhere yet. */
+  async #unchanged(committed: Committed, { hash }: Config): Promise<PushedTables> {
+    const { tables, instance } = this.#parts
+    const instances = await instance.revoke(committed)
+    return { version: tables.active.version, hash, digest: tables.active.digest, isSame: true, instances }
+  }
+
+  /** Waits for the answer of each instance that may hold a lease. */
+  async #faultsOfInstances(candidate: string): Promise<InstanceFaults[]> {
+    const { store, tables, now } = this.#parts
+    const signs = new SignsOfLife(now)
+    for (const begun = now(); ; await sleep(LOOK_EVERY)) {
+      const listed = await this.#listed()
+      const answers = await store.candidateAnswers(tables.tenant, candidate)
+      const missing = listed.filter(({ id, beat }) => signs.isAlive(id, beat) && !answers.has(id))
+      const isLate = now() - begun > PREPARED_WITHIN
+      if (missing.length > 0 && !isLate) continue
+      const silent = missing.map(({ id }) => ({ instance: id, faults: [NOT_PREPARED] }))
+      return [...answers]
+        .map(([instance, text]) => ({ instance, faults: faultsIn(text) }))
+        .concat(silent)
+        .filter(({ faults }) => faults.length > 0)
+    }
+  }
+
+  /** This instance too, which answers as the others do. */
+  async #listed(): Promise<readonly { readonly id: string; readonly beat: number }[]> {
+    const { store, instance } = this.#parts
+    const own = { id: instance.id, beat: Number.NaN }
+    const others = (await store.registry?.reachable()) ?? []
+    return [own, ...others.filter(({ id, gone }) => !gone && id !== instance.id)]
+  }
+}
+
+function areRefused(built: Config | RefusedTables): built is RefusedTables {
+  return 'faults' in built
+}
+
+/** Which instances may hold a lease: those whose beat has changed within LEASE + MARGIN. */
+class SignsOfLife {
+  readonly #now: () => number
+  readonly #seen = new Map<string, { readonly beat: number; readonly at: number }>()
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  isAlive(id: string, beat: number): boolean {
+    const seen = this.#seen.get(id)
+    if (seen === undefined || seen.beat !== beat) this.#seen.set(id, { beat, at: this.#now() })
+    return seen === undefined || seen.beat !== beat || this.#now() - seen.at < LEASE + MARGIN
+  }
+}
+
+const NOT_PREPARED: TableFault = {
+  file: '',
+  line: 0,
+  column: 0,
+  message: 'the instance has not said in time that it is ready',
+}
+
+function faultsIn(answer: string): TableFault[] {
+  return JSON.parse(answer)
+}
