@@ -72,7 +72,7 @@ export {
   type TablesNotice,
   tablesNoticeOf,
   type TablesVersion,
-} from './model/stored-tables.ts'
+} from './model/tables-version.ts'
 export { tablesTag } from './model/entity-tag.ts'
 export { auditEntry } from './store/audit-chain.ts'
 export type { AuditStore } from './store/audit-store.ts'

@@ -9,7 +9,7 @@ import { hash } from 'node:crypto'
 import type { ApiKey } from './api-key.ts'
 import type { ScimGroup, ScimUser } from './scim.ts'
 import type { StoredSeat } from './seat.ts'
-import type { ActiveTables } from './stored-tables.ts'
+import type { ActiveTables } from './tables-version.ts'
 
 /** `*` matches whatever exists; otherwise the strong tags of the list. Weak tags match nothing. */
 export type IfMatch = '*' | readonly string[]

@@ -12,7 +12,7 @@ import { type Revocation, subjectText } from '../model/revocation.ts'
 import type { ScimGroup, ScimUser } from '../model/scim.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { ListedSession } from '../model/session-record.ts'
-import type { TablesVersion } from '../model/stored-tables.ts'
+import type { TablesVersion } from '../model/tables-version.ts'
 import type { AuditEvent } from './audit-chain.ts'
 import { replaceUnstorable } from './storable-text.ts'
 

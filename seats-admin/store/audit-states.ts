@@ -14,7 +14,7 @@ import { canonicalJson, type Json, type JsonObject } from '../model/canonical-js
 import type { ScimGroup, ScimUser } from '../model/scim.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { subjectText } from '../model/revocation.ts'
-import { type TableFiles, tablesDigest, type TablesVersion } from '../model/stored-tables.ts'
+import { type TableFiles, tablesDigest, type TablesVersion } from '../model/tables-version.ts'
 import {
   apiKeyForm,
   blockForm,

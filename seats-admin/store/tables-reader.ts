@@ -1,6 +1,6 @@
 /** Reads of route tables. */
 
-import { type ActiveTables, NO_TABLES, type TablesVersion } from '../model/stored-tables.ts'
+import { type ActiveTables, NO_TABLES, type TablesVersion } from '../model/tables-version.ts'
 import type { Database } from './database.ts'
 import { asOf } from './decision-reader.ts'
 import { integer, type Row, text, textOrNull } from './rows.ts'

@@ -2,7 +2,7 @@
 
 import type { AsOf } from '../model/readings.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
-import type { ActiveTables, TableFiles, TablesVersion } from '../model/stored-tables.ts'
+import type { ActiveTables, TableFiles, TablesVersion } from '../model/tables-version.ts'
 import type { Writer, Written } from './writer.ts'
 
 /** The number of newest versions whose files are kept. Of older ones, the rest is kept for good. */

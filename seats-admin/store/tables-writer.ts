@@ -2,7 +2,7 @@
 
 import { matches, tablesTag } from '../model/entity-tag.ts'
 import { type AdminRefusal, preconditionFailed } from '../model/refusal.ts'
-import { NO_TABLES, storedTablesOf, type TablesNotice, type TablesVersion } from '../model/stored-tables.ts'
+import { NO_TABLES, storedTablesOf, type TablesNotice, type TablesVersion } from '../model/tables-version.ts'
 import { ulid } from '../model/ulid.ts'
 import { tablesEvent } from './audit-forms.ts'
 import { olderInstance } from './block-writer.ts'

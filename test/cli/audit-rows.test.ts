@@ -9,7 +9,7 @@ import {
   auditedGrants,
   auditedScim,
 } from '../seats-admin/store/audit-states-conformance.ts'
-import { tablesDigest } from '../../seats-admin/model/stored-tables.ts'
+import { tablesDigest } from '../../seats-admin/model/tables-version.ts'
 import { writer } from '../seats-admin/store/conformance.ts'
 import { push } from '../seats-admin/store/tables-conformance.ts'
 import { CONFIG, folderWith, ROUTES } from './command-line.ts'

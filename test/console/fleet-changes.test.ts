@@ -176,3 +176,20 @@ t.test('no name is better than a wrong one', (t) => {
   )
   t.end()
 })
+
+t.test('a push of route tables has its entry with the change that activates them', (t) => {
+  t.same(
+    written(
+      [
+        [0, 'tables-candidate'],
+        [40, 'tables'],
+      ],
+      [told(39, 'tables', 'version 2')],
+    ),
+    [
+      [2, 'tables', 'version 2'],
+      [1, 'tables-candidate', null],
+    ],
+  )
+  t.end()
+})

@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import type { Registry, Store } from '../../../seats-admin/index.ts'
 import { UNDERSTOOD } from '../../../seats-admin/model/registered-instance.ts'
-import { storedTablesOf, TABLES_IN_FILES } from '../../../seats-admin/model/stored-tables.ts'
+import { storedTablesOf, TABLES_IN_FILES } from '../../../seats-admin/model/tables-version.ts'
 import { BEGINNING, seat, suite } from './conformance.ts'
 
 export const registryConformance = suite((test) => {

@@ -9,7 +9,7 @@ import {
   TABLES_IN_FILES,
   tablesDigest,
   tablesNoticeOf,
-} from '../../../seats-admin/model/stored-tables.ts'
+} from '../../../seats-admin/model/tables-version.ts'
 import { isRefusal } from '../../../seats-admin/model/refusal.ts'
 import { KEPT_FILES } from '../../../seats-admin/store/tables-store.ts'
 import { ALL_ENTRIES, soundChain } from './audit-chain.ts'
@@ -209,7 +209,7 @@ export const tablesConformance = suite((test) => {
 
   test('tenants have tables of their own', async (t, store) => {
     const globex = writer(ADMIN, 1, 'globex')
-    await push(store, FIRST)
+    for (const files of [SECOND, FIRST]) await push(store, files)
     const { id } = await candidate(store, SECOND, globex)
     t.equal(refused(await store.activateTables(writer(), id, COMPILED)), 'precondition_failed')
     t.equal(done(await store.activateTables(globex, id, COMPILED)).value.version, 1)

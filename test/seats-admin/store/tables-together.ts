@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
 import { isRefusal } from '../../../seats-admin/model/refusal.ts'
-import { tablesDigest, tablesNoticeOf } from '../../../seats-admin/model/stored-tables.ts'
+import { tablesDigest, tablesNoticeOf } from '../../../seats-admin/model/tables-version.ts'
 import { CANDIDATE_AGE } from '../../../seats-admin/store/tables-store.ts'
 import { soundChain } from './audit-chain.ts'
 import { column, done, refused, writer } from './conformance.ts'

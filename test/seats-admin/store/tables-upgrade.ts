@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
-import { NO_TABLES } from '../../../seats-admin/model/stored-tables.ts'
+import { NO_TABLES } from '../../../seats-admin/model/tables-version.ts'
 import { ADMIN, BEGINNING, done, refused, writer } from './conformance.ts'
 import { COMPILED, candidate, propose, push } from './tables-conformance.ts'
 
