@@ -17,6 +17,7 @@ export type AdminCode =
   | 'grant_exceeds_own'
   | 'permission_denied'
   | 'last_administrator'
+  | 'tables_refused'
   | 'tables_in_files'
   | 'tables_refused'
   | 'tables_not_found'

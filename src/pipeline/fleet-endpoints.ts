@@ -87,7 +87,7 @@ const change = named(
     at: time('When it was committed or, if another process wrote it, when this instance learned of it.'),
     kind: oneOf(
       CHANGE_KINDS,
-      'What changed. Creating, renaming or deleting a Seat changes `seat` and `seat-name`.',
+      'What changed. Creating, renaming or deleting a Seat changes `seat` and `seat-name`. A push of route tables changes `tables-candidate`, on which no decision depends, and then `tables`.',
     ),
     effective_ms: orNull(
       milliseconds(
