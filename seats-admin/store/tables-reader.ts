@@ -23,14 +23,14 @@ export function tablesReader({ reads, lists }: Database) {
     activeTables: async (tenant) => asOf(await reads.get(ACTIVE, { tenant }), activeTables),
 
     async tablesVersion(tenant, version) {
-      const row = await lists.get(VERSION, { tenant, version })
+      const row = await lists.get(VERSION, { tenant, version: numberOrZero(version) })
       if (row === undefined) return null
       const files = textOrNull(row, 'files')
       return { ...tablesVersion(row), files: files === null ? null : JSON.parse(files) }
     },
 
     async listTables(tenant, { limit, after }) {
-      const before = after === null ? Number.MAX_SAFE_INTEGER : Number(after)
+      const before = after === null ? Number.MAX_SAFE_INTEGER : numberOrZero(Number(after))
       const rows = await lists.all(PAGE, { tenant, before, rows: limit + 1 })
       return { data: rows.slice(0, limit).map(tablesVersion), hasMore: rows.length > limit }
     },
@@ -45,6 +45,11 @@ export function tablesReader({ reads, lists }: Database) {
       return new Map(rows.map((row) => [text(row, 'instance'), text(row, 'answer')]))
     },
   } satisfies Partial<TablesStore>
+}
+
+/** No version has the number 0, and none comes before it. PostgreSQL rejects what is no integer. */
+function numberOrZero(version: number): number {
+  return Number.isSafeInteger(version) ? version : 0
 }
 
 function activeTables(row: Row): ActiveTables {
