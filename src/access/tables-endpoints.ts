@@ -8,8 +8,10 @@ import {
   isRefusal,
   limitOf,
   limitParameter,
+  type PushTables,
   reachedForm,
   reachedInstanceView,
+  type RefusedTables,
   someText,
   type Store,
   type TableFiles,
@@ -33,12 +35,15 @@ import {
   time,
 } from '../../seats-admin/model/json-schema.ts'
 import { inputInvalid, pointerTo } from '../../seats-admin/model/refusal.ts'
-import type { RefusedTables, TablesService } from '../config/pushed-tables.ts'
-import type { TablesLocation } from '../config/config.ts'
-import type { Config } from '../config/config.ts'
+import type { Config, TablesLocation } from '../config/config.ts'
+import type { TablesBuilder } from '../config/tables-builder.ts'
 import { type Change, KINDS } from './access-change.ts'
 import { type BuiltInPaths } from './table-comparison.ts'
 import { type PlanDeps, plannedChanges } from './tables-plan.ts'
+
+interface TablesService extends TablesBuilder {
+  readonly push: PushTables
+}
 
 export interface TablesDeps extends Omit<PlanDeps, 'store'> {
   readonly store: Pick<Store, 'activeTables' | 'tablesVersion' | 'listTables' | 'listSeats'>

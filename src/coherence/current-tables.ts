@@ -5,7 +5,7 @@
  */
 
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
-import { tablesNoticeOf } from '../../seats-admin/model/stored-tables.ts'
+import { tablesNoticeOf } from '../../seats-admin/model/tables-version.ts'
 import type { FilesReader } from './current-files.ts'
 import type { ChangeListener } from './feed-reading.ts'
 import type { Lease } from './lease.ts'

@@ -3,7 +3,7 @@
  * bytes. The type of a section comes from the declarations of its keys, which describe each setting.
  */
 
-import type { ActiveTables } from '../../seats-admin/model/stored-tables.ts'
+import type { ActiveTables } from '../../seats-admin/model/tables-version.ts'
 import type { CorsSettings } from '../model/cors.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Place, Route } from '../model/route.ts'

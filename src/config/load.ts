@@ -5,7 +5,7 @@
 
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ActiveTables, NO_TABLES } from '../../seats-admin/model/stored-tables.ts'
+import { type ActiveTables, NO_TABLES } from '../../seats-admin/model/tables-version.ts'
 import { wildcardOf } from '../model/host.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { buildSettings } from './build.ts'

@@ -1,6 +1,6 @@
 /** Route tables of the store: the texts of several files, which are one configuration together. */
 
-import type { ActiveTables } from '../../seats-admin/model/stored-tables.ts'
+import type { ActiveTables } from '../../seats-admin/model/tables-version.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import { type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { frozenMap } from './frozen.ts'

@@ -6,6 +6,7 @@
 import {
   type ActiveTables,
   type NumberedChange,
+  type TableFault,
   type TableFiles,
   tablesDigest,
   tablesNoticeOf,
@@ -16,7 +17,6 @@ import type { InstanceTables as FeedTables } from '../coherence/instance.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, type Fault } from '../config/faults.ts'
 import type { Log } from '../telemetry/logger.ts'
-import type { TableFault } from '../config/pushed-tables.ts'
 import type { Activation } from './data-planes.ts'
 import type { WithTables } from './extensions.ts'
 

@@ -5,19 +5,22 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Committed, committedOf } from '../../seats-admin/model/change.ts'
-import { isRefusal, type Registry, tablesDigest, type TablesStore } from '../../seats-admin/index.ts'
+import {
+  type InstanceFaults,
+  isRefusal,
+  type PushedTables,
+  type PushTables,
+  type RefusedTables,
+  type Registry,
+  type TableFault,
+  tablesDigest,
+  type TablesStore,
+} from '../../seats-admin/index.ts'
 import type { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
-import type {
-  InstanceFaults,
-  PushedTables,
-  PushTables,
-  RefusedTables,
-  TableFault,
-  TablesService,
-} from '../config/pushed-tables.ts'
+import type { TablesService } from './endpoint-deps.ts'
 import { faultsOf, type InstanceTables } from './instance-tables.ts'
 
 /** Milliseconds between looks for answers. */

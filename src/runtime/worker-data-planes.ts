@@ -2,13 +2,12 @@
  * Data planes in workers: a pool of processes that share one port and activate each configuration together.
  */
 
-import type { HealthState, KeyUse, TableFiles } from '../../seats-admin/index.ts'
+import { type HealthState, type KeyUse, type PushTables, type TableFiles } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
 import { Lease } from '../coherence/lease.ts'
 import { RemoteDecider } from '../coherence/worker-link.ts'
 import type { Address, Config, SettingSource } from '../config/config.ts'
-import type { PushTables, TablesService } from '../config/pushed-tables.ts'
 import { pack } from '../config/worker-copy.ts'
 import type { DataPlaneAddresses } from './data-plane.ts'
 import { Bank } from '../decision/limits/bank.ts'
@@ -17,6 +16,7 @@ import { createServer } from '../lib/node-http.ts'
 import type { LoanRequest } from '../model/rate-limit.ts'
 import { entryId } from '../decision/router/entries.ts'
 import type { Activation, DataPlanes } from './data-planes.ts'
+import type { TablesService } from './endpoint-deps.ts'
 import type { Composition } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'

@@ -1,7 +1,7 @@
 /** Tables of the store: `tables:` of the main file, and the texts of a version. */
 
 import t, { type Test } from 'tap'
-import { NO_TABLES } from '../../seats-admin/model/stored-tables.ts'
+import { NO_TABLES } from '../../seats-admin/model/tables-version.ts'
 import { BASE, Folder } from './support.ts'
 
 const FILES = {

@@ -1,7 +1,7 @@
 /** Route tables in the store of one gateway, with its data plane in the process or in workers. */
 
 import t, { type Test } from 'tap'
-import { NO_TABLES } from '../../seats-admin/model/stored-tables.ts'
+import { NO_TABLES } from '../../seats-admin/model/tables-version.ts'
 import { tablesTag } from '../../seats-admin/model/entity-tag.ts'
 import { Client } from '../support/client.ts'
 import { reservePort } from '../support/servers/ports.ts'

@@ -3,15 +3,21 @@
  * and exits without it.
  */
 
-import { openStore, type Owner, type StoreLocation } from '../../../seats-admin/index.ts'
+import {
+  openStore,
+  type Owner,
+  type PushTables,
+  type RefusedTables,
+  type StoreLocation,
+} from '../../../seats-admin/index.ts'
 import { systemClock } from '../../coherence/clock.ts'
 import type { InstanceIdentity } from '../../coherence/feeds.ts'
 import { RemoteInstance } from '../../coherence/worker-link.ts'
 import { type Config, firstSecrets, type RedisConfig } from '../../config/config.ts'
-import type { PushTables, RefusedTables, TablesService } from '../../config/pushed-tables.ts'
 import { unpack } from '../../config/worker-copy.ts'
 import { DataPlane } from '../data-plane.ts'
 import { DecisionPoint, tablesInStore } from '../decision-point.ts'
+import type { TablesService } from '../endpoint-deps.ts'
 import type { Extensions } from '../extensions.ts'
 import { remoteEphemeral } from '../../oidc/sign-in/completed-sign-ins.ts'
 import { Keys } from '../../redis/keys.ts'
