@@ -7,6 +7,7 @@ import { auditEndpoints } from './audit-endpoints.ts'
 import { blockEndpoints } from './block-endpoints.ts'
 import type { AdminDeps, AdminEndpoint } from './admin-endpoint.ts'
 import { grantEndpoints } from './grant-endpoints.ts'
+import { groupListingEndpoints } from './group-listing-endpoints.ts'
 import { revocationEndpoints } from './revocation-endpoints.ts'
 import { scimComparisonEndpoints } from './scim-comparison-endpoints.ts'
 import { seatsFileEndpoints } from './seats-file-endpoints.ts'
@@ -25,6 +26,7 @@ export function createAdminApi(deps: AdminDeps): AdminEndpoint[] {
     ...grantEndpoints(deps),
     ...revocationEndpoints(deps),
     ...scimComparisonEndpoints(deps),
+    ...groupListingEndpoints(deps),
     ...auditEndpoints(deps),
   ]
 }

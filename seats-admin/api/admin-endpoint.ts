@@ -10,6 +10,7 @@ import type { RestrictionReader } from '../model/readings.ts'
 import { type AdminCode, type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
 import type { ScimMode } from '../model/scim.ts'
 import type { Scope } from '../model/scope.ts'
+import type { SeatsFrom } from '../model/seats-from.ts'
 import type { AuditStore } from '../store/audit-store.ts'
 import type { RevocationStore } from '../store/revocation-store.ts'
 import type { Actor, AdminStore, Writer, Written } from '../store/store.ts'
@@ -167,6 +168,8 @@ export interface AdminDeps {
   readonly seatBytes: number
   /** How users of a tenant and its SCIM users meet; null, or absent: the tenant has no SCIM. */
   readonly scimMode?: (tenant: string) => ScimMode | null
+  /** What gives the users of a tenant their Seats; null, or absent: the latest sign-in. */
+  readonly seatsFrom?: (tenant: string) => SeatsFrom
   /** The permissions that the tables require that decide at the moment. */
   readonly routePermissions: () => RoutePermissions
 }

@@ -9,6 +9,7 @@ import type { ComparedUser, ComparisonPage, UnseenUser } from '../model/scim-com
 import type { ScimMode } from '../model/scim.ts'
 import type { Listing } from '../store/store.ts'
 import { type AdminDeps, type AdminEndpoint, type Caller, endpoint } from './admin-endpoint.ts'
+import { filled } from './group-listing-endpoints.ts'
 import { limitOf, limitParameter, someText } from './parameters.ts'
 import { listing } from './views.ts'
 
@@ -97,7 +98,6 @@ export function scimComparisonEndpoints(deps: AdminDeps): AdminEndpoint[] {
   ]
 }
 
-/** Up to `limit` items. A call of the store may return fewer, although more follow. */
 async function pageOf<V>(
   deps: AdminDeps,
   from: string | null,
@@ -107,13 +107,5 @@ async function pageOf<V>(
 ): Promise<{ data: V[]; hasMore: boolean } | AdminRefusal> {
   const mode = deps.scimMode?.(tenant) ?? null
   if (mode === null) return scimNotConfigured
-  if (!scope.admin) return { data: [], hasMore: false }
-  const data: V[] = []
-  let after = from
-  do {
-    const page = await read(tenant, mode, { limit: limit + 1 - data.length, after })
-    data.push(...page.data)
-    after = page.next
-  } while (after !== null && data.length <= limit)
-  return { data: data.slice(0, limit), hasMore: data.length > limit }
+  return scope.admin ? filled(limit, from, (page) => read(tenant, mode, page)) : { data: [], hasMore: false }
 }

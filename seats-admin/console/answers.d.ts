@@ -28,6 +28,8 @@ export interface Answers {
   [operation: `GET /v1/revocations/${string}`]: Revocation
   'GET /v1/scim/comparison': { data: ComparedUser[]; has_more: boolean; count: number }
   'GET /v1/scim/unseen-users': { data: UnseenUser[]; has_more: boolean; count: number }
+  'GET /v1/scim/groups': { data: ScimGroup[]; has_more: boolean; count: number }
+  'GET /v1/scim/members': { data: ScimMember[]; has_more: boolean; count: number }
   'GET /v1/audit': { data: AuditEntry[]; has_more: boolean }
   'GET /v1/access/who-can': { method: string | null; path: string | null; route: string | null; permission: string | null; tenant: string; space: string | null; seats: GrantingSeat[]; api_keys: GrantedApiKey[]; users: GrantedUser[]; has_more: boolean; host?: string }
   'GET /v1/access/can': { data: AccessRow[]; has_more: boolean }
@@ -109,6 +111,10 @@ export interface RefusedReload { at: string; faults: number; first: string }
 export interface Revocation { id: string; seq: number; at: string; subject: RevocationSubject; what: 'existing' | 'all' | 'tokens'; reason: string | null; state: 'closed' | 'partial'; ended: { sessions: number; api_keys: number; websockets: number; streams: number; requests: number }; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended'; ms: number; cut: number | null })[]; not_covered: ({ what: 'signed_identity' | 'decision_listener' | 'forwarded_authorization'; until?: string })[]; receipt: string | null; origin?: 'admin' | 'events' | 'scim'; until?: string; api_keys?: boolean; kept?: ({ api_key: string })[] }
 
 export interface RevocationSubject { user?: string; api_key?: string; session?: string; issuer?: string; tenant?: boolean }
+
+export interface ScimGroup { id: string; display_name: string; member_count: number; active_count: number; seat_id: string | null; gives_seat: boolean }
+
+export interface ScimMember { id: string; user_name: string; display_name: string | null; active: boolean; users: string[] }
 
 export interface Seat { id: string; name: string; spaces: string[]; permissions: string[]; created_by: string; created_at: string; updated_at: string; updated_by?: string }
 

@@ -8,6 +8,7 @@ import { blockWriter } from './block-writer.ts'
 import { bootstrapWriter } from './bootstrap-writer.ts'
 import type { Database } from './database.ts'
 import { decisionReader } from './decision-reader.ts'
+import { groupLister } from './group-listings.ts'
 import { revocationReader } from './revocation-reader.ts'
 import { revocationWriter } from './revocation-writer.ts'
 import { integer } from './rows.ts'
@@ -46,6 +47,7 @@ export function methodsOf(database: Database): StoreMethods {
     ...signInWriter(database),
     ...scimReader(database),
     ...scimComparisonReader(database),
+    ...groupLister(database),
     ...scimUserWriter(database),
     ...scimGroupWriter(database),
     ...bootstrapWriter(database),

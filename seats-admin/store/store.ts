@@ -31,6 +31,7 @@ import type {
 import type { TokenState } from '../model/used-token.ts'
 import type { RevocationStore } from './revocation-store.ts'
 import type { ComparedUser, ComparisonPage, UnseenUser } from '../model/scim-comparison.ts'
+import type { ListedGroup, ListedMember } from '../model/listed-group.ts'
 import type { ScimMode } from '../model/scim.ts'
 import type { ScimStore } from './scim-store.ts'
 import type { SessionPage, SessionStore } from './session-store.ts'
@@ -233,6 +234,25 @@ export interface AdminStore {
   comparedUsers(tenant: string, mode: ScimMode, page: ComparisonPage): Promise<Listing<ComparedUser>>
   /** In order of creation. The caller is in the admin space. */
   unseenUsers(tenant: string, mode: ScimMode, page: ComparisonPage): Promise<Listing<UnseenUser>>
+
+  /** A SCIM group. The caller is in the admin space. */
+  listedGroup(tenant: string, id: string): Promise<ListedGroup | null>
+  /**
+   * SCIM groups in order of creation. The caller is in the admin space.
+   *
+   * @param page `q`: a part of the name, without regard to case; null: all
+   */
+  listedGroups(
+    tenant: string,
+    page: ComparisonPage & { readonly q: string | null },
+  ): Promise<Listing<ListedGroup>>
+  /** Members of a SCIM group, in order of the ids of the users. The caller is in the admin space. */
+  listedMembers(
+    tenant: string,
+    mode: ScimMode,
+    group: string,
+    page: ComparisonPage,
+  ): Promise<Listing<ListedMember>>
 
   /** Outside the admin space a user is visible through a visible Seat, and only such Seats are named. */
   readUser(tenant: string, sub: string, scope: Scope, seatsFrom?: SeatsFrom): Promise<User | null>

@@ -293,11 +293,13 @@ export class DecisionPoint {
     }: Pick<CompiledConfig, 'signIn' | 'identity'> & Pick<SignInOptions, 'revoking'>,
     compiled: () => DecidingTables,
   ): Route[] {
-    const store = withSeatsFrom(this.store, seatsFromOf(config))
+    const seatsFrom = seatsFromOf(config)
+    const store = withSeatsFrom(this.store, seatsFrom)
     const endpoints = this.#options.endpoints({
       compiled,
       store,
       scimMode: (tenant) => config.tenants.get(tenant)?.scim?.user.mode ?? null,
+      seatsFrom,
       now: Date.now,
       announce: (committed) => this.#options.coherence.announce(committed),
       revoking,

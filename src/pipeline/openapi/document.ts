@@ -24,7 +24,7 @@ const TAGS: Readonly<Record<string, string>> = {
   grants: 'Seats that users have besides, until a time.',
   revocations: 'What is void, and what was cut.',
   audit: 'Changes, with who made them.',
-  scim: 'What the groups of SCIM would give, before they do.',
+  scim: 'The groups of SCIM, and what they would give before they do.',
   access: 'Questions about who can do what.',
   routes: 'The routes of the tables.',
   decisions: 'The newest decisions on requests.',

@@ -63,6 +63,9 @@ t.test('each answer', async (t) => {
   const scim = await startScim(t, { globex: false })
   await scim.world.admin('GET', '/v1/scim/comparison')
   await scim.world.admin('GET', '/v1/scim/unseen-users')
+  const group = await scim.group('Viewer', [await scim.user('ann')])
+  await scim.world.admin('GET', '/v1/scim/groups')
+  await scim.world.admin('GET', `/v1/scim/members?group=${group}`)
 
   const answers = operations.flatMap(({ operation, answers }) =>
     Object.keys(answers).map((status) => `${operation} ${status}`),

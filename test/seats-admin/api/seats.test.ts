@@ -38,6 +38,8 @@ t.test('the endpoints and their required permissions', async (t) => {
       ['GET /v1/revocations/{id}', 'revocations:list'],
       ['GET /v1/scim/comparison', 'users:list'],
       ['GET /v1/scim/unseen-users', 'users:list'],
+      ['GET /v1/scim/groups', 'users:list'],
+      ['GET /v1/scim/members', 'users:list'],
       ['GET /v1/audit', 'audit:list'],
     ],
   )

@@ -202,6 +202,82 @@ export const scimSeatsConformance = suite((test) => {
     }
   })
 
+  test('groups with their Seats, and members with the callers who they are', async (t, store) => {
+    const page = { limit: 2, after: null, q: null }
+    t.same((await store.listedGroups('acme', page)).data, [])
+    for (const mode of MODES) {
+      const viewer = await seat(store, `Viewer ${mode}`)
+      const of = { mode, as: scim() }
+      const name = (text: string) => `${text}.${mode}`
+      const [ann, ben, cid] = [
+        await scimUser(store, name('ann'), { displayName: 'Ann A.' }, of),
+        await scimUser(store, name('ben'), { active: false }, of),
+        await scimUser(store, name('cid'), { externalId: null }, of),
+      ]
+      const [group, none] = [
+        await scimGroup(store, viewer.name, [ann.id, ben.id, cid.id]),
+        await scimGroup(store, `VIEWER of no Seat ${mode}`),
+      ]
+      const shown = { id: group.id, displayName: viewer.name, memberCount: 3, activeCount: 2 }
+      t.same(await store.listedGroup('acme', group.id), { ...shown, seatId: viewer.id })
+      for (const [tenant, id] of [
+        ['globex', group.id],
+        ['acme', viewer.id],
+        ['acme', '\0'],
+      ] as const)
+        t.equal(await store.listedGroup(tenant, id), null)
+      const names = async (q: string | null) =>
+        (await everything((more) => store.listedGroups('acme', { ...more, q }), { limit: 2 }))
+          .filter(({ displayName }) => displayName.endsWith(mode))
+          .map(({ displayName, seatId }) => [displayName, seatId])
+      const all = [
+        [viewer.name, viewer.id],
+        [none.displayName, null],
+      ]
+      t.same(await names(null), all)
+      t.same(await names('wer'), all, 'without regard to case')
+      t.same(await names(`OF NO SEAT ${mode}`), [[none.displayName, null]])
+      t.same(await names('%'), [])
+      if (mode === 'claim')
+        for (const each of ['ann', 'second']) {
+          const sub = subOf(mode, name(each))
+          await store.recordScimMember(scim(), sub, `x-${name('ann')}`)
+        }
+      const members = await everything((more) => store.listedMembers('acme', mode, group.id, more), {
+        limit: 2,
+      })
+      const subs = mode === 'claim' ? ['ann', 'second'] : ['ann']
+      t.same(
+        members.toSorted((one, other) => bytewise(one.userName, other.userName)),
+        [
+          {
+            ...{ id: ann.id, userName: name('ann'), displayName: 'Ann A.', active: true },
+            users: subs.map((each) => subOf(mode, name(each))),
+          },
+          {
+            ...{ id: ben.id, userName: name('ben'), displayName: null, active: false },
+            users: mode === 'claim' ? [] : [subOf(mode, name('ben'))],
+          },
+          {
+            ...{ id: cid.id, userName: name('cid'), displayName: null, active: true },
+            users: mode === 'userName' ? [name('cid')] : [],
+          },
+        ],
+        mode,
+      )
+      t.same((await store.listedMembers('globex', mode, group.id, page)).data, [])
+      t.same((await store.listedMembers('acme', mode, none.id, page)).data, [])
+    }
+  })
+
+  test('a part of a name, among more groups than a call examines', async (t, store) => {
+    for (let at = 0; at < 260; at++) await scimGroup(store, `group ${at}`)
+    const first = await store.listedGroups('acme', { limit: 9, after: null, q: 'group 259' })
+    t.match(first, { data: [], hasMore: true })
+    const { data, next } = await store.listedGroups('acme', { limit: 9, after: first.next, q: 'group 259' })
+    t.same([data.map(({ displayName }) => displayName), next], [['group 259'], null])
+  })
+
   test('of random groups, exactly the visible users that hold what is asked are listed', async (t, plain) => {
     for (const mode of MODES) {
       const store = withSeatsFrom(plain, () => mode)
