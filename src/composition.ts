@@ -119,6 +119,7 @@ export function builtInPaths(
   return builtInRoutes(place, {
     endpoints: builtInEndpoints(UNSERVED),
     adminSpace: () => undefined,
+    seatsFrom: () => null,
     signIn: signIn ? served : null,
     keySet: identity ? served : null,
     console: served,

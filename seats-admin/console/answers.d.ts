@@ -41,7 +41,7 @@ export interface Answers {
   'GET /v1/canary': null
   'POST /auth/oidc/login': { authorization_url: string; state: string; expires_in: number }
   'POST /auth/oidc/logout': { logged_out: boolean; end_session_url?: string }
-  'GET /auth/oidc/me': { tenant: string; user: string; email: string | null; auth: 'api-key' | 'bearer' | 'session' | 'issuer'; admin_space: string }
+  'GET /auth/oidc/me': { tenant: string; user: string; email: string | null; auth: 'api-key' | 'bearer' | 'session' | 'issuer'; admin_space: string; seats_from: 'claim' | 'scim' }
 }
 
 /** The body of the answer to an operation, such as `GET /v1/seats`. */

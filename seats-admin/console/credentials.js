@@ -13,6 +13,8 @@ import { signal } from '@preact/signals'
  * @property {string} tenant
  * @property {string} user the `sub`, or the id of the API key
  * @property {string | null} email
+ * @property {boolean} byGroups SCIM groups give the users of the tenant their Seats
+ * @property {boolean} readsGroups the user may read the SCIM groups of the tenant, which has some
  */
 
 /**
@@ -52,9 +54,12 @@ export function onSessionChanged(listener) {
   sessions.onmessage = listener
 }
 
-/** @param {string} space */
-export function useSpace(space) {
-  if (signedIn.value !== null) signIn({ ...signedIn.value, space }, key)
+/**
+ * @param {string} space
+ * @param {boolean} readsGroups
+ */
+export function useSpace(space, readsGroups) {
+  if (signedIn.value !== null) signIn({ ...signedIn.value, space, readsGroups }, key)
 }
 
 export function forget() {

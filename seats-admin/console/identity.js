@@ -1,5 +1,6 @@
 /** Who a credential is, and whether it can do anything. */
 
+import { signedIn } from './credentials.js'
 import { call, callOnce, callSignIn, otherSession } from './gateway-calls.js'
 import { refusalOf } from './loading.js'
 
@@ -18,21 +19,48 @@ export async function identified(key, wanted, before) {
   const isOther = before !== undefined && before.tenant !== me.tenant
   if (isOther && before.isOfTab) throw otherSession(me)
   const space = wanted === '' || isOther ? me.admin_space : wanted
-  await tried(callOnce('GET', '/v1/seats', FIRST, { key, space }))
   const { admin_space: adminSpace, tenant: ownTenant, user, email } = me
-  return { by: key === '' ? 'session' : 'key', space, adminSpace, tenant: ownTenant, user, email }
+  const by = { key, space }
+  const [readsGroups] = await Promise.all([
+    space === adminSpace && mayRead(callOnce('GET', '/v1/scim/groups', FIRST, by), NO_GROUPS),
+    mayRead(callOnce('GET', '/v1/seats', FIRST, by)),
+  ])
+  return {
+    ...{ by: key === '' ? 'session' : 'key', space, adminSpace, tenant: ownTenant, user, email },
+    ...{ byGroups: me.seats_from === 'scim', readsGroups },
+  }
 }
 
 const FIRST = { query: { limit: '1' } }
 
-/** Rejects with a Refused where the user can do nothing. @param {string} space */
-export function trySpace(space) {
-  return tried(call('GET', '/v1/seats', { ...FIRST, space }))
+/**
+ * @param {string} space
+ * @returns {Promise<boolean>} whether SCIM groups can be read there; rejects with a Refused where the user can
+ *   do nothing
+ */
+export async function trySpace(space) {
+  const options = { ...FIRST, space }
+  const [readsGroups] = await Promise.all([
+    space === signedIn.value?.adminSpace && mayRead(call('GET', '/v1/scim/groups', options), NO_GROUPS),
+    mayRead(call('GET', '/v1/seats', options)),
+  ])
+  return readsGroups
 }
 
-/** @param {Promise<unknown>} reading of Seats */
-async function tried(reading) {
-  await reading.catch((cause) => {
-    if (refusalOf(cause).code !== 'permission_denied') throw cause
-  })
+/** Of a tenant without SCIM, and of a gateway of an older version. */
+const NO_GROUPS = ['scim_not_configured', 'route_not_found']
+
+/**
+ * @param {Promise<unknown>} reading
+ * @param {readonly string[]} [missing] codes of a refusal that there is nothing to read
+ * @returns {Promise<boolean>} rejects with a Refused where the user can do nothing
+ */
+async function mayRead(reading, missing = []) {
+  try {
+    await reading
+    return true
+  } catch (cause) {
+    if (!['permission_denied', ...missing].includes(refusalOf(cause).code)) throw cause
+    return false
+  }
 }

@@ -9,6 +9,7 @@ import { call } from './gateway-calls.js'
 import { readList, refusalOf } from './loading.js'
 import { html } from './markup.js'
 import { countText, Name } from './pieces.js'
+import { givenBy } from './seat-sources.js'
 import { Notice, Refusal, Warnings } from './states.js'
 
 /** Users that are looked through for the members of a Seat. */
@@ -18,7 +19,7 @@ const MAX_USERS = 5000
 const MAX_SHOWN = 20
 
 /**
- * The users whose latest sign-in carried the Seat. The gateway lists users, not members: they are looked for
+ * The users who have the Seat, without grants. The gateway lists users, not members: they are looked for
  * among all.
  *
  * @param {string} seat its name
@@ -86,9 +87,7 @@ export function ImpactView({ of: { plan, members, isWhole, membersRefusal }, del
       <h3>Whom it touches</h3>
       ${
         users + keys.count === 0
-          ? html`<p>
-              ${isNew ? 'No user and no API key yet.' : 'No user whose latest sign-in carried the Seat, and no valid API key.'}
-            </p>`
+          ? html`<p>${isNew ? 'No user and no API key yet.' : givenBy('untouched')}</p>`
           : html`<ul class="plain">
               ${
                 users > 0 &&

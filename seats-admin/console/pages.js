@@ -8,6 +8,8 @@ import { ApiKeysPage } from './pages/api-keys-page.js'
 import { AuditPage } from './pages/audit-page.js'
 import { ExplainPage } from './pages/explain-page.js'
 import { GrantsPage } from './pages/grants-page.js'
+import { GroupPage } from './pages/group-page.js'
+import { GroupsPage } from './pages/groups-page.js'
 import { OverviewPage } from './pages/overview-page.js'
 import { RoutesPage } from './pages/routes-page.js'
 import { EditSeatPage, NewSeatPage } from './pages/seat-form-page.js'
@@ -24,6 +26,7 @@ import { address } from './address.js'
  * @property {string} text
  * @property {string} icon
  * @property {(rest: string[]) => View | null} viewOf null: there is no such page
+ * @property {(who: import('./credentials.js').SignedIn) => boolean} [isListed] in the navigation; left out: always
  */
 
 /**
@@ -49,6 +52,13 @@ export const PAGES = [
     icon: 'users',
     // The id of a user may hold any character, which a path may not.
     viewOf: (rest) => (rest.length > 0 ? null : address.value.query.has('sub') ? UserPage : UsersPage),
+  },
+  {
+    name: 'groups',
+    text: 'Groups',
+    icon: 'groups',
+    viewOf: (rest) => (rest.length > 1 ? null : rest.length === 1 ? GroupPage : GroupsPage),
+    isListed: ({ readsGroups }) => readsGroups,
   },
   { name: 'grants', text: 'Grants', icon: 'grants', viewOf: only(GrantsPage) },
   { name: 'audit', text: 'Audit', icon: 'audit', viewOf: only(AuditPage) },

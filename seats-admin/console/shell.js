@@ -47,7 +47,7 @@ function Frame({ onLeave }) {
       <${Account} onLeave=${onLeave} />
     </header>
     <nav class="pages" aria-label="Pages">
-      ${PAGES.map(
+      ${PAGES.filter(({ isListed }) => user === null || (isListed?.(user) ?? true)).map(
         ({ name, text, icon }) =>
           html`<a
             href=${hrefOf(name === '' ? [] : [name])}
@@ -122,9 +122,9 @@ function SpaceDialog({ now, onClose }) {
   const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     if (spaceFault(space) !== null) return
-    await trySpace(space)
+    const readsGroups = await trySpace(space)
     onClose()
-    useSpace(space)
+    useSpace(space, readsGroups)
   })
   return html`<${Dialog} title="Change the space" onClose=${onClose} busy=${busy}>
     <form onSubmit=${run} class="stack">

@@ -8,6 +8,7 @@ import {
 } from '../../seats-admin/index.ts'
 import { freeObject, object, oneOf, orNull, text, type ValueOf } from '../../seats-admin/model/json-schema.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import type { SeatsFrom } from '../../seats-admin/model/seats-from.ts'
 import { KEY_SET_ENDPOINT } from '../identity/jwks-endpoint.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import { Refusal } from '../model/errors.ts'
@@ -43,6 +44,8 @@ interface BuiltInHandlers {
   readonly endpoints: readonly AdminEndpoint[]
   /** The admin space of a tenant. */
   readonly adminSpace: (tenant: string) => string | undefined
+  /** What gives the users of a tenant their Seats. */
+  readonly seatsFrom: (tenant: string) => SeatsFrom
   /** The handler of sign-in; null if no tenant has a provider. */
   readonly signIn: PublicHandler | null
   /** The handler of the key set; null if identity is not signed. */
@@ -55,10 +58,10 @@ interface BuiltInHandlers {
 /** All built-in routes. Those of sign-in are public: the endpoints check their own input. */
 export function builtInRoutes(
   place: BuiltInPlace,
-  { endpoints, adminSpace, signIn, keySet, console, scim }: BuiltInHandlers,
+  { endpoints, adminSpace, seatsFrom, signIn, keySet, console, scim }: BuiltInHandlers,
 ): Route[] {
   return [
-    ...endpointRoutes(endpoints, place, adminSpace),
+    ...endpointRoutes(endpoints, place, adminSpace, seatsFrom),
     ...SIGN_IN_ENDPOINTS.map((endpoint) => publicRoute(endpoint, place, signIn)),
     publicRoute(KEY_SET_ENDPOINT, place, keySet),
     ...consoleRoutes(place, console),
@@ -99,7 +102,8 @@ function publicRoute(
 function endpointRoutes(
   endpoints: readonly AdminEndpoint[],
   place: BuiltInPlace,
-  adminSpace: (tenant: string) => string | undefined,
+  adminSpace: BuiltInHandlers['adminSpace'],
+  seatsFrom: BuiltInHandlers['seatsFrom'],
 ): Route[] {
   const routes = endpoints.map((endpoint) => {
     const handler = (request: LocalRequest) => serve(endpoint, request, adminSpace)
@@ -119,7 +123,7 @@ function endpointRoutes(
       CALLER_OPERATION,
       besideSignIn,
       CALLER_OPERATION.requirement,
-      withoutQuery(serveCaller(adminSpace)),
+      withoutQuery(serveCaller(adminSpace, seatsFrom)),
     ),
     localRoute(OPENAPI_OPERATION, place, OPENAPI_OPERATION.requirement, withoutQuery(describe)),
   ]
@@ -222,6 +226,10 @@ const callerAnswer = object({
   email: orNull(text('For information. Null if it is not known.')),
   auth: oneOf(AUTH_METHODS, 'The kind of the credential.'),
   admin_space: text("The tenant's admin space.", { examples: ['admin'] }),
+  seats_from: oneOf(
+    ['claim', 'scim'],
+    'What gives the users of the tenant their Seats: the provider at sign-in, or SCIM groups.',
+  ),
 })
 
 /** Not below `/v1`: services have paths such as `/v1/me` there. */
@@ -238,11 +246,17 @@ const CALLER_OPERATION: Operation = {
   codes: [],
 }
 
-function serveCaller(adminSpace: (tenant: string) => string | undefined): LocalHandler {
+function serveCaller(
+  adminSpace: BuiltInHandlers['adminSpace'],
+  seatsFrom: BuiltInHandlers['seatsFrom'],
+): LocalHandler {
   return async ({ principal: { tenant, user, email, method } }) => {
     const space = adminSpace(tenant)
     if (space === undefined) throw new Error('the tenant of the credential is not configured')
-    const body: ValueOf<typeof callerAnswer> = { tenant, user, email, auth: method, admin_space: space }
+    const body: ValueOf<typeof callerAnswer> = {
+      ...{ tenant, user, email, auth: method, admin_space: space },
+      seats_from: seatsFrom(tenant) === null ? 'claim' : 'scim',
+    }
     return { status: 200, body }
   }
 }

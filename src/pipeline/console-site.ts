@@ -26,6 +26,7 @@ export const PAGES = [
   'seats',
   'api-keys',
   'users',
+  'groups',
   'grants',
   'audit',
   'explain',

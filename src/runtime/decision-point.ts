@@ -312,6 +312,7 @@ export class DecisionPoint {
     return builtInRoutes(config.api, {
       endpoints,
       adminSpace: (tenant) => config.tenants.get(tenant)?.adminSpace,
+      seatsFrom,
       signIn: signIn?.serve ?? null,
       keySet: identity === null ? null : serveKeySet(identity),
       console: openConsole(config.api),

@@ -3,6 +3,7 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { giveScim, ScimWorld } from '../scim/support.ts'
 import { until } from '../support/until.ts'
 import { startConsole } from './console.ts'
 
@@ -30,6 +31,11 @@ const granted = { user: 'u'.repeat(300), seat: 'N'.repeat(256), until: until2099
 await gateway.admin('POST', '/v1/grants', granted)
 await gateway.admin('POST', '/v1/revocations', { subject: { user: 'alice' }, reason: 'r'.repeat(500) })
 
+await giveScim(world, 'scim: { token: "${TOKEN}" }')
+const scim = new ScimWorld(gateway)
+const person = { displayName: RIGHT_TO_LEFT, active: false }
+const group = await scim.group('N'.repeat(256), [await scim.user('u'.repeat(255), person)])
+
 const PAGES = [
   '',
   'routes',
@@ -43,6 +49,9 @@ const PAGES = [
   'users',
   'users?q=stranger',
   'users?sub=alice',
+  'groups',
+  'groups?q=nothing-like-it',
+  `groups/${group}`,
   'grants',
   'audit',
   'explain',

@@ -5,6 +5,7 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { giveScim, ScimWorld } from '../scim/support.ts'
 import { startConsole } from './console.ts'
 
 const console = await startConsole(t)
@@ -24,6 +25,10 @@ await gateway.admin('POST', '/v1/blocks', { user: 'alice', reason: 'left the com
 for (const subject of [{ user: 'alice' }, { api_key: key.id }])
   await gateway.admin('POST', '/v1/revocations', { subject, reason: 'left the company' })
 
+await giveScim(world, 'scim: { token: "${TOKEN}" }')
+const scim = new ScimWorld(gateway)
+const group = await scim.group(long, [await scim.user('alice.of.the.reporting.department@acme.example')])
+
 const PAGES = [
   '',
   'routes',
@@ -34,6 +39,8 @@ const PAGES = [
   `api-keys/${key.id}`,
   'users',
   'users?sub=alice',
+  'groups',
+  `groups/${group}`,
   'audit',
   'explain?method=GET&path=%2Fv1%2Ftrainings&space=main&by=user&who=alice',
 ]

@@ -3,12 +3,11 @@
  * have the Seats of the groups now. A claim of the provider may say who a user is in SCIM.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { outcome } from '../revocations/support.ts'
 import { idTokenOf } from '../sign-in/id-token.ts'
 import { startSignIn } from '../sign-in/world.ts'
-import { ScimWorld, TOKEN } from './support.ts'
+import { giveScim, ScimWorld } from './support.ts'
 
 /** A claim that the provider sends. */
 const CLAIM = 'https://acme.example/roles'
@@ -17,14 +16,7 @@ const CLAIM = 'https://acme.example/roles'
 async function start(t: Test, user: string) {
   const signIn = await startSignIn(t, { acme: { acceptProviderTokens: true } })
   const { gateway } = signIn
-  signIn.secrets.add(TOKEN)
-  const { file } = gateway.config
-  const more = `, seats_from: scim, scim: { token: "\${TOKEN}", user: ${user} } }`
-  writeFileSync(
-    file,
-    readFileSync(file, 'utf8').replace(/^( {2}acme: .*) \}$/m, (_, line: string) => line + more),
-  )
-  await gateway.reload({ TOKEN })
+  await giveScim(signIn, `seats_from: scim, scim: { token: "\${TOKEN}", user: ${user} }`)
   await gateway.seat('Viewer', ['main'], ['trainings:list'])
   return { signIn, gateway, scim: new ScimWorld(gateway) }
 }

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import type { Answer } from '../support/client.ts'
+import type { SignInWorld } from '../sign-in/world.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 
 export const TOKEN = 'scim-token-of-acme-scim-token-of-acme'
@@ -44,6 +45,25 @@ export async function startScim(t: Test, options: ScimOptions = {}): Promise<Sci
     await world.reload()
   }
   return new ScimWorld(world)
+}
+
+/**
+ * Adds settings of SCIM to tenant acme of a world with sign-in.
+ *
+ * @param settings with the token as `${TOKEN}`
+ */
+export async function giveScim(
+  { gateway, secrets }: Pick<SignInWorld, 'gateway' | 'secrets'>,
+  settings: string,
+): Promise<void> {
+  secrets.add(TOKEN)
+  const { file } = gateway.config
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(
+    file,
+    text.replace(/^( {2}acme: .*) \}$/m, (_, line: string) => `${line}, ${settings} }`),
+  )
+  await gateway.reload({ TOKEN })
 }
 
 export class ScimWorld {

@@ -8,6 +8,7 @@ import { refusalOf } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { Name } from '../pieces.js'
+import { givenBy } from '../seat-sources.js'
 import { SetField } from '../set-field.js'
 import { PageHeading, Refusal } from '../states.js'
 import { useKnownSeats } from '../suggestions.js'
@@ -136,7 +137,7 @@ export function ExplainPage() {
         onInput=${(/** @type {string} */ value) => change({ by: value, who: '' })}
       />
       ${by === 'seats' && html`<${SetField} label="Seats" one="Seat" values=${seats} separators=${/[,\n]+/} suggestions=${knownSeats.map(({ name }) => name)} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />`}
-      ${by === 'user' && html`<${Field} label="Id of the user, or e-mail address" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />`}
+      ${by === 'user' && html`<${Field} label="Id of the user, or e-mail address" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint=${givenBy('explained')} />`}
       ${by === 'api_key' && html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="Its id in the list, never the key itself." />`}
       <div class="filters">
         <${Field}
@@ -185,7 +186,7 @@ function Caller({ of: { code, principal, caller } }) {
   const user = html`<${Name} of=${principal.email ?? principal.user} />`
   if (!known) return html`${user}${of}. <b>${NO_SIGN_IN}</b>${state} ${AS_UNKNOWN}`
   const link = html`<a href=${hrefOf(['users'], { sub: principal.user })}>${user}</a>`
-  return html`${link}${of}, by a bearer token.${state} It has the Seats of the latest sign-in.`
+  return html`${link}${of}, by a bearer token.${state} ${givenBy('explained')}`
 }
 
 const NO_SIGN_IN = 'No sign-in of this user is known.'

@@ -32,7 +32,7 @@ export function GrantsPage() {
         <${Icon} name="plus" />New grant
       </button>
     <//>
-    <p class="lead">A grant gives a user a Seat until a time, besides the Seats of the sign-in.</p>
+    <p class="lead">A grant gives a user a Seat until a time, besides those that the user has otherwise.</p>
     <search class="filters">
       <${FilterField} label="User" name="user" of=${filter} onInput=${setFilter} />
       <${FilterField} label="Seat" name="seat" of=${filter} onInput=${setFilter} />
@@ -179,7 +179,7 @@ function EndDialog({ of: grant, onClose, onEnded }) {
     onClose()
   })
   return html`<${Dialog} title="End the grant?" onClose=${onClose} busy=${busy}>
-    <${Notice} title="A Seat of the latest sign-in, or of another grant, stays." />
+    <${Notice} title="If the user has the Seat otherwise too, or by another grant, it stays." />
     <${Facts}
       rows=${[
         ['User', html`<${Name} of=${grant.user} />`],

@@ -11,6 +11,7 @@ import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { countText, Facts, Name, Table, Time } from '../pieces.js'
 import { readSeat } from '../seat-review.js'
+import { givenBy } from '../seat-sources.js'
 import { ListEnd, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Seat} Seat */
@@ -90,7 +91,7 @@ function Holders({ seat }) {
       members,
       'Members',
       ({ members: users, isWhole }) => html`
-        ${users.length === 0 && html`<p class="quiet">No user whose latest sign-in carried the Seat.</p>`}
+        ${users.length === 0 && html`<p class="quiet">${givenBy('noMember')}</p>`}
         <ul class="names">
           ${users.map(
             ({ sub, email, blocked }) =>

@@ -15,6 +15,7 @@ import { Who } from '../names.js'
 import { Facts, Name, Table, Time } from '../pieces.js'
 import { Revocations } from '../revocation-list.js'
 import { RevokeDialog } from '../revoke-dialog.js'
+import { givenBy } from '../seat-sources.js'
 import { ListEnd, Notice, PageHeading, Refusal, Warnings, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').User} User */
@@ -25,7 +26,7 @@ const NO_SUCH_USER = {
   code: 'user_not_found',
   title: 'No such user',
   detail:
-    'No user with this id has signed in, as far as you may see. Tokens of other issuers leave no record of their users: what such a user has can be revoked nevertheless.',
+    'No user with this id is known, as far as you may see. Tokens of other issuers leave no record of their users: what such a user has can be revoked nevertheless.',
 }
 
 export function UserPage() {
@@ -110,7 +111,7 @@ function Details({ user, version, again }) {
               'E-mail',
               user.email === null ? 'not given by the provider' : html`<${Name} of=${user.email} />`,
             ],
-            ['Latest sign-in', html`<${Time} at=${user.last_sign_in} none="before it was recorded" />`],
+            ['Latest sign-in', html`<${Time} at=${user.last_sign_in} none="none recorded" />`],
           ]}
         />
         <p class="links">
@@ -120,12 +121,19 @@ function Details({ user, version, again }) {
       </section>
       <section>
         <h2>Seats</h2>
-        ${user.seats.length === 0 && html`<p class="quiet">The latest sign-in carried none.</p>`}
+        ${user.seats.length === 0 && html`<p class="quiet">${givenBy('noSeat')}</p>`}
         <ul class="names">
           ${user.seats.map(
             (seat) =>
               html`<li key=${seat}>
                 <a href=${hrefOf(['seats'], { name: seat })}><${Name} of=${seat} /></a>
+              </li>`,
+          )}
+          ${user.grants?.map(
+            ({ id, seat, until }) =>
+              html`<li key=${id}>
+                <a href=${hrefOf(['seats'], { name: seat })}><${Name} of=${seat} /></a> by a
+                <a href=${hrefOf(['grants'], { user: user.sub })}>grant</a> until <${Time} at=${until} />
               </li>`,
           )}
         </ul>

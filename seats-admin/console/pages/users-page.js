@@ -1,10 +1,11 @@
-/** Users: those who have signed in, searched by the gateway. */
+/** Users: those whom the gateway knows, searched by it. */
 
 import { hrefOf } from '../address.js'
 import { FilterField, useFilterForm } from '../filters.js'
 import { useList } from '../loading.js'
 import { html } from '../markup.js'
 import { Name, Table, Tags, Time } from '../pieces.js'
+import { givenBy } from '../seat-sources.js'
 import { Empty, ListEnd, PageHeading } from '../states.js'
 
 export function UsersPage() {
@@ -16,7 +17,7 @@ export function UsersPage() {
   }
   return html`
     <${PageHeading} title="Users" />
-    <p class="lead">Those who have signed in through this gateway, with the Seats of their latest sign-in.</p>
+    <p class="lead">${givenBy('users')}</p>
     <search>
       <form class="filters" onSubmit=${submit}>
         <${FilterField} label="Part of an id or e-mail address" name="q" of=${draft} onInput=${change} />
@@ -34,7 +35,7 @@ export function UsersPage() {
               ${email !== null && html`<code class="small quiet wide-only"><bdi>${sub}</bdi></code>`}
             </th>
             <td><${Tags} of=${seats} /></td>
-            <td><${Time} at=${at} none="before it was recorded" /></td>
+            <td><${Time} at=${at} none="none recorded" /></td>
             <td>
               ${blocked ? html`<span class="badge danger">blocked</span>` : html`<span class="quiet">–</span>`}
             </td>
@@ -44,7 +45,7 @@ export function UsersPage() {
     <${ListEnd}
       of=${users}
       what="Users"
-      none=${filter.q ? html`<${NoMatch} q=${filter.q} />` : html`<${Empty}><p>No user has signed in yet.</p><//>`}
+      none=${filter.q ? html`<${NoMatch} q=${filter.q} />` : html`<${Empty}><p>No user is known yet.</p><//>`}
     />
   `
 }
