@@ -16,6 +16,7 @@ import {
 } from './admin-endpoint.ts'
 import { ID, PAGE, pageOf } from './parameters.ts'
 import { checker } from './validate-body.ts'
+import { countsExactly } from '../model/seats-from.ts'
 import { createdSeat, listedSeat, listing, seat, updatedSeat } from './views.ts'
 import { heldSeat, unaskedPermissions, type Warning, warned } from './warnings.ts'
 
@@ -87,7 +88,9 @@ function listSeats(deps: AdminDeps): AdminEndpoint {
     codes: [],
     async handle({ query, caller: { tenant, scope } }) {
       const page = await deps.store.listSeats(tenant, { ...pageOf(query), scope })
-      return { status: 200, body: seats(page) }
+      const exact = countsExactly(deps.seatsFrom?.(tenant) ?? null)
+      const data = page.data.map((seat) => ({ seat, exact }))
+      return { status: 200, body: seats({ ...page, data }) }
     },
   })
 }

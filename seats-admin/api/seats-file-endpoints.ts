@@ -21,6 +21,7 @@ import {
   pointerTo,
 } from '../model/refusal.ts'
 import type { WantedSeats } from '../model/seat.ts'
+import { countsExactly } from '../model/seats-from.ts'
 import { type AdminDeps, type AdminEndpoint, type Caller, endpoint, writerOf } from './admin-endpoint.ts'
 import { TimeShare } from '../model/time-share.ts'
 import { isUlid } from '../model/ulid.ts'
@@ -136,7 +137,8 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const pending = { ...pendingOf(plan, scope.space), revoked: revoke.filter(isUlid), blocked: block }
         const unadministered = await administrationWarnings(caller, deps, pending)
         const warnings = together(unadministered, await warningsOf(wanted, deps))
-        const place = { tenant, space: scope.space }
+        const exact = countsExactly(deps.seatsFrom?.(tenant) ?? null)
+        const place = { tenant, space: scope.space, exact }
         return { status: 200, body: await shownPlan(plan, place, deps.routePermissions(), warnings) }
       },
     }),

@@ -2,6 +2,7 @@
 
 import {
   count,
+  flag,
   list,
   mapOf,
   named,
@@ -60,7 +61,7 @@ const plannedChange = named(
       spaces_removed: texts('Spaces that are removed from it.'),
       permissions_added: texts('Permissions that are added to it.'),
       permissions_removed: texts('Permissions that are removed from it.'),
-      users: count('As `member_count` of the Seat.'),
+      users: count('As `member_count` of the Seat: exact if `users_exact` of the plan is true.'),
       api_keys: some('Valid API keys that hold it'),
       routes_gained: routes('Routes that it opens only after the change, in its spaces'),
       routes_lost: routes('Routes that it opens only before the change'),
@@ -81,6 +82,7 @@ export const planAnswer = named(
   object({
     ...shared,
     space: text('The space of the request.', { examples: ['admin'] }),
+    users_exact: flag('As `member_count_exact` of Seats.'),
     changes: list(plannedChange, 'Creations, then updates, then deletions, each in the order of names.'),
     unnamed: some('Seats that the caller may see, and that are neither listed nor deleted'),
     versions: mapOf(
@@ -104,7 +106,7 @@ export const appliedAnswer = named(
 
 export async function shownPlan(
   { changes, unchanged, unnamed }: SeatsPlan,
-  { tenant, space }: { readonly tenant: string; readonly space: string },
+  { tenant, space, exact }: { readonly tenant: string; readonly space: string; readonly exact: boolean },
   routePermissions: RoutePermissions,
   found: readonly Warning[],
 ) {
@@ -112,6 +114,7 @@ export async function shownPlan(
   return {
     tenant,
     space,
+    users_exact: exact,
     changes: await mapInShares(changes, (change) => shownChange(change, routePermissions)),
     unchanged,
     unnamed,

@@ -82,15 +82,19 @@ export const listedSeat = view(
       member_count: count(
         'Users whose latest sign-in or refresh carried the Seat. With `seats_from: scim`: active users in the group of its name, exactly.',
       ),
+      member_count_exact: flag(
+        'Whether `member_count` is that of now: `seats_from` of the tenant is `scim`. Otherwise, it is as of the latest sign-ins.',
+      ),
       created_at: createdAt,
     }),
   ),
-  (listed: ListedSeat) => ({
+  ({ seat: listed, exact }: { readonly seat: ListedSeat; readonly exact: boolean }) => ({
     id: listed.id,
     name: listed.name,
     spaces: listed.spaces,
     permissions: listed.permissions,
     member_count: listed.memberCount,
+    member_count_exact: exact,
     created_at: timeText(listed.createdAt),
   }),
 )

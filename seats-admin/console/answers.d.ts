@@ -31,8 +31,8 @@ export interface Answers {
   'GET /v1/scim/groups': { data: ScimGroup[]; has_more: boolean; count: number }
   'GET /v1/scim/members': { data: ScimMember[]; has_more: boolean; count: number }
   'GET /v1/audit': { data: AuditEntry[]; has_more: boolean }
-  'GET /v1/access/who-can': { method: string | null; path: string | null; route: string | null; permission: string | null; tenant: string; space: string | null; seats: GrantingSeat[]; api_keys: GrantedApiKey[]; users: GrantedUser[]; has_more: boolean; host?: string }
-  'GET /v1/access/can': { data: AccessRow[]; has_more: boolean }
+  'GET /v1/access/who-can': { method: string | null; path: string | null; route: string | null; permission: string | null; tenant: string; space: string | null; seats: GrantingSeat[]; api_keys: GrantedApiKey[]; users: GrantedUser[]; exact: boolean; has_more: boolean; host?: string }
+  'GET /v1/access/can': { data: AccessRow[]; exact: boolean; has_more: boolean }
   'POST /v1/access/explain': DecisionRecord
   'GET /v1/routes': { data: ListedRoute[]; has_more: boolean }
   'GET /v1/decisions': { data: Decision[]; has_more: boolean }
@@ -102,7 +102,7 @@ export interface InstanceSecrets { id: string; name: string; age_ms: number; bea
 
 export interface ListedRoute { method: string; path: string; permission: string; upstream: string; file: string; line: number; requests: number; last_at: string | null; host?: string | null }
 
-export interface ListedSeat { id: string; name: string; spaces: string[]; permissions: string[]; member_count: number; created_at: string }
+export interface ListedSeat { id: string; name: string; spaces: string[]; permissions: string[]; member_count: number; member_count_exact: boolean; created_at: string }
 
 export interface PlannedChange { action: 'create' | 'update' | 'delete'; name: string; spaces_added: string[]; spaces_removed: string[]; permissions_added: string[]; permissions_removed: string[]; users: number; api_keys: { count: number; names: string[] }; routes_gained: { count: number; routes: string[] }; routes_lost: { count: number; routes: string[] }; was?: string; id?: string }
 
@@ -120,7 +120,7 @@ export interface Seat { id: string; name: string; spaces: string[]; permissions:
 
 export interface SeatVia { group?: string; grant?: string; until?: string }
 
-export interface SeatsPlan { tenant: string; unchanged: number; warnings: Warning[]; space: string; changes: PlannedChange[]; unnamed: { count: number; names: string[] }; versions: Record<string, string | null> }
+export interface SeatsPlan { tenant: string; unchanged: number; warnings: Warning[]; space: string; users_exact: boolean; changes: PlannedChange[]; unnamed: { count: number; names: string[] }; versions: Record<string, string | null> }
 
 export interface Session { id: string; user: string; kind: 'browser' | 'program'; expires_at: string; email?: string; created_at?: string }
 

@@ -12,6 +12,10 @@ const TEXTS = {
     'Active members have the Seat of the same name, if there is one.',
   ],
   noSeat: ['The latest sign-in carried none.', 'No group of the user has the name of a Seat.'],
+  members: [
+    'Users whose latest sign-in carried the Seat. That may be long ago.',
+    'Exact: the active users who are in the group of its name now.',
+  ],
   noMember: [
     'No user whose latest sign-in carried the Seat.',
     'No active user is in a group with the name of the Seat.',

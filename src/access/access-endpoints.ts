@@ -19,6 +19,7 @@ import {
 } from '../../seats-admin/index.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { apiKeyNotFound, inputInvalid, seatNotFound, userNotFound } from '../../seats-admin/model/refusal.ts'
+import { knowsExactly, listsExactly, type SeatsFrom } from '../../seats-admin/model/seats-from.ts'
 import { inShares } from '../../seats-admin/model/time-share.ts'
 import { isUlid } from '../../seats-admin/model/ulid.ts'
 import { ambiguousHost } from '../decision/authn/request-space.ts'
@@ -41,6 +42,8 @@ interface AccessDeps {
   readonly store: Store
   /** The tables that decide requests. */
   readonly tables: () => Tables
+  /** What gives the users of a tenant their Seats; null, or absent: the latest sign-in. */
+  readonly seatsFrom?: (tenant: string) => SeatsFrom
   /** The clock, in ms since the epoch. */
   readonly now: () => number
 }
@@ -101,7 +104,7 @@ const WHO_CAN = {
 async function whoCan(
   query: Values<typeof WHO_CAN>,
   { tenant, scope }: Asker,
-  { store, tables, now }: AccessDeps,
+  { store, tables, seatsFrom = () => null, now }: AccessDeps,
 ) {
   const question = holdersQuery(query, tables())
   if (isRefusal(question)) return question
@@ -109,7 +112,7 @@ async function whoCan(
   const page = { limit: limitOf(query), after, scope, now: now() }
   const { holders, hasMore } = await holdersPage(store, tenant, question, page)
   const body = {
-    ...queryView(question, tenant),
+    ...queryView(question, tenant, listsExactly(seatsFrom(tenant))),
     seats: holders.flatMap((each) => (each.kind === 'seat' ? each.view : [])),
     api_keys: holders.flatMap((each) => (each.kind === 'api-key' ? each.view : [])),
     users: holders.flatMap((each) => (each.kind === 'user' ? each.view : [])),
@@ -162,7 +165,11 @@ const CAN = {
   ),
 } as const
 
-async function can(read: Values<typeof CAN>, { tenant, scope }: Asker, { store, tables, now }: AccessDeps) {
+async function can(
+  read: Values<typeof CAN>,
+  { tenant, scope }: Asker,
+  { store, tables, seatsFrom = () => null, now }: AccessDeps,
+) {
   const holders = Number(read.seat.length > 0) + Number(read.user !== null) + Number(read.api_key !== null)
   if (holders !== 1) return faulty('', 'exactly one of seat, user and api_key is required')
   // Outside the admin space the caller sees that space alone.
@@ -171,14 +178,16 @@ async function can(read: Values<typeof CAN>, { tenant, scope }: Asker, { store, 
   // A reload may have changed the tables since the page before.
   if (read.after !== null && !isRowId(routes, read.after))
     return faulty('/after', 'is not a row of the current route tables')
-  const holdings = await holdingsOf(read, { tenant, scope }, store, holdingOf(routes, where), now())
+  const asker = { tenant, scope, seatsFrom: seatsFrom(tenant) }
+  const holdings = await holdingsOf(read, asker, store, holdingOf(routes, where), now())
   if (isRefusal(holdings)) return holdings
+  const { exact } = holdings
   if (read.space !== null && read.space !== where)
-    return { status: 200, body: { data: [], has_more: false } } as const
+    return { status: 200, body: { data: [], exact, has_more: false } } as const
   const options = { tenant, space: where, allowed: true, after: read.after }
   const limit = limitOf(read)
   const data = await inShares(taken(accessSteps(routes, holdings, options), limit + 1))
-  return { status: 200, body: { data: data.slice(0, limit), has_more: data.length > limit } } as const
+  return { status: 200, body: { data: data.slice(0, limit), exact, has_more: data.length > limit } } as const
 }
 
 /** The first rows, from steps that may have none. */
@@ -200,18 +209,23 @@ const tooLarge = faulty('/space', 'is required for a holder of so many spaces an
 /** The Seats of a holder that the caller may see. */
 async function holdingsOf(
   { seat: names, user, api_key: key }: Pick<Values<typeof CAN>, 'seat' | 'user' | 'api_key'>,
-  asker: Asker,
+  asker: Asker & { readonly seatsFrom: SeatsFrom },
   store: Store,
   held: ReturnType<typeof holdingOf>,
   now: number,
-): Promise<Holdings | AdminRefusal> {
-  const { tenant, scope } = asker
+): Promise<(Holdings & { readonly exact: boolean }) | AdminRefusal> {
+  const { tenant, scope, seatsFrom } = asker
   // Outside the admin space a holder is known by a Seat that lists the caller's space.
   const whole = { ...scope, admin: true }
-  const holdingsBy = async (ofHolder: readonly HeldSeatName[], accepted: boolean, missing: AdminRefusal) => {
+  const holdingsBy = async (
+    ofHolder: readonly HeldSeatName[],
+    accepted: boolean,
+    missing: AdminRefusal,
+    exact = true,
+  ) => {
     const seats = await seatsOf(ofHolder, asker, store, held)
     if (isRefusal(seats)) return seats
-    return scope.admin || seats.length > 0 ? { accepted, seats } : missing
+    return scope.admin || seats.length > 0 ? { accepted, seats, exact } : missing
   }
   if (user !== null) {
     const sub = await namedUser(user, asker, store)
@@ -219,7 +233,8 @@ async function holdingsOf(
     const record = await store.readUser(tenant, sub, whole)
     if (record === null) return userNotFound
     const [blocked] = await areBlocked(store, tenant, [sub])
-    return holdingsBy(seatsHeld(record), blocked === false, userNotFound)
+    const exact = knowsExactly(seatsFrom, record)
+    return holdingsBy(seatsHeld(record), blocked === false, userNotFound, exact)
   }
   if (key !== null) {
     const record = await store.readApiKey(tenant, key, whole)
@@ -230,7 +245,7 @@ async function holdingsOf(
   const distinct = new Set(names)
   const seats = await seatsOf([...distinct].map(lasting), asker, store, held)
   if (isRefusal(seats)) return seats
-  return seats.length === distinct.size ? { accepted: true, seats } : seatNotFound
+  return seats.length === distinct.size ? { accepted: true, seats, exact: true } : seatNotFound
 }
 
 function lasting(name: string): HeldSeatName {

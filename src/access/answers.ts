@@ -89,6 +89,9 @@ export const whoCanAnswer = object(
     seats: list(grantingSeat, 'In order of creation.'),
     api_keys: list(grantedApiKey, 'In order of creation, after all Seats.'),
     users: list(grantedUser, 'In the order of `sub`, after all API keys.'),
+    exact: flag(
+      'Whether `users` are those who have such a Seat now: `seats_from` of the tenant is `scim`, by `externalId` or `userName`. Otherwise, they have the Seats of their latest sign-in, or with a claim as `scim.user`, those who have not signed in are not known. Tokens of other issuers are never known.',
+    ),
     has_more: hasMore,
   },
   { host: text('The requested host, in lower case and without a port. Absent if none was given.') },
@@ -120,5 +123,8 @@ export type AccessRow = ValueOf<typeof accessRow>
 
 export const canAnswer = object({
   data: list(accessRow, 'In the order of the tables, then of the spaces.'),
+  exact: flag(
+    'Whether the holder has these Seats now: true for Seats and API keys, and for users if `seats_from` of the tenant is `scim`. Otherwise, a user has those of the latest sign-in.',
+  ),
   has_more: hasMore,
 })

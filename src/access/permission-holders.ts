@@ -90,10 +90,18 @@ export function queryOfPermission(permission: string, space: string | null): Hol
   return { method: null, path: null, host: null, route: null, permission, space }
 }
 
-/** The parts of every answer that do not depend on Seats. */
-export function queryView({ method, path, host, route, permission, space }: HoldersQuery, tenant: string) {
+/**
+ * The parts of every answer that do not depend on Seats.
+ *
+ * @param exact whether the users of the answer are those who have such Seats now
+ */
+export function queryView(
+  { method, path, host, route, permission, space }: HoldersQuery,
+  tenant: string,
+  exact: boolean,
+) {
   const named = host === null ? {} : { host }
-  return { method, path, ...named, route: route?.id ?? null, permission, tenant, space }
+  return { method, path, ...named, route: route?.id ?? null, permission, tenant, space, exact }
 }
 
 /** Whether the route takes callers of the tenant. */

@@ -1,12 +1,14 @@
 /** `seatgate can`: the routes that the holder of Seats, an API key or a user may call, or may not. */
 
 import { areBlocked, type HeldSeatName, isRefusal, seatsHeld } from '../../seats-admin/index.ts'
+import { knowsExactly } from '../../seats-admin/model/seats-from.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import type { AccessRow } from '../access/answers.ts'
 import { accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/callable-routes.ts'
 import { namedUser } from '../access/named-user.ts'
 import { ofBlockedOwners } from '../access/permission-holders.ts'
+import { seatsFromOf } from '../config/seats-source.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, type Arguments, JSON_OUTPUT, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
@@ -45,20 +47,21 @@ export const can = defineCommand({
     if (space !== null && !isSpaceId(space)) throw new UsageError('--space is not a space id')
     return withHolders(values, terminal, async (holders) => {
       const { routes } = holders.table
-      const { holdings, note } = await holdingsOf(holders, values, holdingOf(routes, space))
+      const { holdings, note, exact } = await holdingsOf(holders, values, holdingOf(routes, space))
       if (note !== null) terminal.printError(`note: ${note}`)
+      if (values.user !== undefined && !values.json) terminal.printError(`note: ${exact ? EXACT : NOT_EXACT}`)
       const rows = accessRows(routes, holdings, { tenant: holders.tenant.id, space, allowed: !values.not })
-      if (values.json) return printJson(batches(rows), ['[', ']'], terminal)
+      if (values.json) return printJson(batches(rows, exact), ['[', ']'], terminal)
       for (const text of asText(rows)) await terminal.print(text)
     })
   },
 })
 
 async function holdingsOf(
-  { source, tenant: { id: tenant } }: OpenHolders,
+  { config, source, tenant: { id: tenant } }: OpenHolders,
   { seat, 'api-key-id': key, user }: Arguments<typeof options>['values'],
   holding: ReturnType<typeof holdingOf>,
-): Promise<{ holdings: Holdings; note: string | null }> {
+): Promise<{ holdings: Holdings; note: string | null; exact: boolean }> {
   const heldSeats = async (ofHolder: readonly HeldSeatName[]) => {
     const seats: HeldSeat[] = []
     for (const { name, until } of ofHolder) {
@@ -75,6 +78,7 @@ async function holdingsOf(
     return {
       holdings: { accepted: true, seats: await heldSeats([...new Set(seat)].map(lasting)) },
       note: null,
+      exact: true,
     }
   if (!('seatByName' in source))
     throw new UsageError('--seats has Seats alone: --api-key-id and --user need the store')
@@ -85,7 +89,12 @@ async function holdingsOf(
     if (record === null) throw await unknownUser(user, tenant, source)
     const [blocked] = await areBlocked(source, tenant, [sub])
     const note = blocked ? `this user is blocked: ${REFUSED}` : null
-    return { holdings: { accepted: blocked === false, seats: await heldSeats(seatsHeld(record)) }, note }
+    const exact = knowsExactly(seatsFromOf(config)(tenant), record)
+    return {
+      holdings: { accepted: blocked === false, seats: await heldSeats(seatsHeld(record)) },
+      note,
+      exact,
+    }
   }
   const record = await source.readApiKey(tenant, key ?? '', EVERYTHING)
   if (isRefusal(record)) throw new CommandFailed(`tenant ${tenant} has no API key ${printable(key ?? '')}`)
@@ -96,7 +105,8 @@ async function holdingsOf(
       ? null
       : 'expired or revoked'
   const note = why === null ? null : `this API key is ${why}: ${REFUSED}`
-  return { holdings: { accepted: why === null, seats: await heldSeats(record.seats.map(lasting)) }, note }
+  const seats = await heldSeats(record.seats.map(lasting))
+  return { holdings: { accepted: why === null, seats }, note, exact: true }
 }
 
 function lasting(name: string): HeldSeatName {
@@ -104,6 +114,8 @@ function lasting(name: string): HeldSeatName {
 }
 
 const REFUSED = 'all but public routes are refused'
+const EXACT = 'exact: the Seats are those of SCIM groups and grants now'
+const NOT_EXACT = 'not exact: the Seats are those of the latest sign-in, and of grants now'
 
 /** The number of rows that are printed at once. */
 const BATCH = 1000
@@ -141,10 +153,12 @@ function isSameRoute(one: AccessRow, other: AccessRow): boolean {
   return path === other.path && method === other.method && host === other.host && until === other.until
 }
 
-function* batches(rows: Iterable<AccessRow>): Generator<AccessRow[]> {
-  let batch: AccessRow[] = []
+type ExactRow = AccessRow & { readonly exact: boolean }
+
+function* batches(rows: Iterable<AccessRow>, exact: boolean): Generator<ExactRow[]> {
+  let batch: ExactRow[] = []
   for (const row of rows) {
-    batch.push(row)
+    batch.push({ ...row, exact })
     if (batch.length < BATCH) continue
     yield batch
     batch = []

@@ -1,7 +1,7 @@
 /** `seatgate who-can`: the Seats that grant a request or a permission, and who holds one of them. */
 
 import { isPermission } from '../../seats-admin/model/permission.ts'
-import type { SeatsFrom } from '../../seats-admin/model/seats-from.ts'
+import { listsExactly, type SeatsFrom } from '../../seats-admin/model/seats-from.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import {
   queryView,
@@ -84,13 +84,11 @@ export const whoCan = defineCommand({
       if (question instanceof Refusal)
         throw new CommandFailed(`the gateway refuses this request (${question.code}): ${question.detail}`)
       const pages = pagesOf(lists, tenant.id, question)
+      const seatsFrom = seatsFromOf(config)(tenant.id)
+      const exact = values.seats === undefined && listsExactly(seatsFrom)
       const output = values.json
-        ? holdersAsJson(queryView(question, tenant.id), pages)
-        : holdersAsText(
-            question,
-            { tenant: tenant.id, users: usersBy(seatsFromOf(config)(tenant.id)) },
-            pages,
-          )
+        ? holdersAsJson(queryView(question, tenant.id, exact), pages)
+        : holdersAsText(question, { tenant: tenant.id, seatsFrom, exact }, pages)
       for await (const text of output) await terminal.print(text)
       return question.permission === null ? NO_ROUTE : 0
     })
@@ -155,18 +153,22 @@ async function* holdersAsJson(head: ReturnType<typeof queryView>, pages: Pages):
   yield [...begin('user'), ']}'].join('\n')
 }
 
-function usersBy(seatsFrom: SeatsFrom): string {
-  return seatsFrom === null
-    ? 'Users, by their latest sign-in or a grant'
-    : 'Users, by their SCIM groups now or a grant'
+/** The tenant, what gives its users their Seats, and whether the users of the answer are exact. */
+interface About {
+  readonly tenant: string
+  readonly seatsFrom: SeatsFrom
+  readonly exact: boolean
 }
 
-/** @param about the tenant, and the title of users */
-async function* holdersAsText(
-  question: HoldersQuery,
-  { tenant, users }: { readonly tenant: string; readonly users: string },
-  pages: Pages,
-): AsyncGenerator<string> {
+function usersBy({ seatsFrom, exact }: About): string {
+  if (seatsFrom === null) return 'Users, by their latest sign-in or a grant'
+  return exact
+    ? 'Users, exactly: by their SCIM groups now or a grant'
+    : 'Users who have signed in, by their SCIM groups now or a grant'
+}
+
+async function* holdersAsText(question: HoldersQuery, about: About, pages: Pages): AsyncGenerator<string> {
+  const { tenant, exact } = about
   yield printable(heading(question))
   if (!isForTenant(question, tenant)) {
     yield `tenant ${tenant}: none of its callers can, as the route is for those of tenant ${question.route?.tenant}`
@@ -179,11 +181,12 @@ async function* holdersAsText(
   for await (const page of pages)
     for (const holder of page) {
       if (counts[holder.kind]++ === 0)
-        yield `\n${holder.kind === 'user' ? users : LISTS.find(([kind]) => kind === holder.kind)?.[2]}`
+        yield `\n${holder.kind === 'user' ? usersBy(about) : LISTS.find(([kind]) => kind === holder.kind)?.[2]}`
       yield printable(`  ${lineOf(holder, question.space === null)}`)
     }
   const summary = `${plural(counts.seat, 'Seat')}, ${plural(counts['api-key'], 'API key')}, ${plural(counts.user, 'user')}`
-  yield fold(`${summary}. Callers with tokens of other issuers are not known.`, '\n', '')
+  const bound = exact ? 'The users are exact' : 'The users are not exact'
+  yield fold(`${summary}. ${bound}. Callers with tokens of other issuers are not known.`, '\n', '')
 }
 
 const FREE: Readonly<Record<string, string>> = {

@@ -11,6 +11,7 @@ const NOTHING = {
   unnamed: { count: 0, names: [] },
   warnings: [],
   versions: {},
+  users_exact: false,
 }
 
 t.test('Seats in no file are all counted, though a plan names some of them', async (t) => {

@@ -82,7 +82,7 @@ t.test('the store', async (t) => {
   t.match(out, /^ {2}ben by "Viewer.*1970-01-01T00:00:00.000Z, BLOCKED$/m)
   t.match(
     out.replaceAll('\n', ' '),
-    /2 Seats, 2 API keys, 3 users\. Callers with tokens of other issuers are not known\. $/,
+    /2 Seats, 2 API keys, 3 users\. The users are not exact\. Callers with tokens of other issuers are not known\. $/,
   )
 
   const json = JSON.parse(
@@ -96,6 +96,7 @@ t.test('the store', async (t) => {
     permission: 'trainings:list',
     tenant: 'acme',
     space: 'dev',
+    exact: false,
     seats: [{ id: seat, name: NAME, spaces: ['dev'], by: 'permission' }],
     api_keys: [{ id: key, name: 'ci', owner: 'ann', expires_at: null, last_used_at: null, seats: [NAME] }],
     users: [
@@ -116,6 +117,7 @@ t.test('the store', async (t) => {
     t.equal(can.err, '')
     const rows = JSON.parse(can.out)
     t.match(rows[0], { method: 'GET', path: '/v1/trainings', space: 'dev', seat: NAME })
+    for (const { exact } of rows) t.equal(exact, holder[0] !== '--user')
     t.match(rows[1], { path: '/v1/trainings', space: 'main' })
     t.match(rows[2], { path: '/v1/me', permission: 'authenticated', space: null, seat: null })
   }

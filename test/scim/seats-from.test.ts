@@ -2,10 +2,14 @@
 
 import t from 'tap'
 import { openStore } from '../../seats-admin/index.ts'
+import { scim as provider } from '../seats-admin/store/scim-records.ts'
 import { startScim } from './support.ts'
 
-async function startTenant(t: Parameters<typeof startScim>[0], from = 'scim') {
-  const scim = await startScim(t, { acme: [`seats_from: ${from}`] })
+async function startTenant(t: Parameters<typeof startScim>[0], from = 'scim', user = 'externalId') {
+  const scim = await startScim(t, {
+    acme: [`seats_from: ${from}`],
+    scim: `scim: { token: "\${TOKEN}", user: ${user} }`,
+  })
   const { world } = scim
   const viewer = await world.seat('Viewer', ['s1'], ['trainings:list'])
   await world.seat('Editor', ['s1'], ['trainings:list', 'trainings:create'])
@@ -15,7 +19,13 @@ async function startTenant(t: Parameters<typeof startScim>[0], from = 'scim') {
     await store.recordSignIn('acme', { sub, email: null, name: null, at: 1 }, seats)
     await store.close()
   }
-  return { scim, world, viewer, ask, signIn }
+  /** A sign-in with the claim. */
+  const recordClaim = async (sub: string, claim: string) => {
+    const store = await openStore(world.config.store)
+    await store.recordScimMember(provider(), sub, claim)
+    await store.close()
+  }
+  return { scim, world, viewer, ask, signIn, recordClaim }
 }
 
 t.test('Seats, users, who-can and can follow each change of the provider', async (t) => {
@@ -30,6 +40,8 @@ t.test('Seats, users, who-can and can follow each change of the provider', async
     const { data: seats } = await ask('/v1/seats')
     const { data: users } = await ask('/v1/users')
     const who = await ask('/v1/access/who-can?permission=trainings:create')
+    t.equal(who.exact, true)
+    for (const { member_count_exact: exact } of seats) t.equal(exact, true)
     return {
       counts: Object.fromEntries(
         seats.map((each: { name: string; member_count: number }) => [each.name, each.member_count]),
@@ -46,9 +58,10 @@ t.test('Seats, users, who-can and can follow each change of the provider', async
     who: ['ann', 'ben'],
   })
   t.match(await ask('/v1/users/ben'), { email: 'b@x.example', last_sign_in: null, seats: ['Editor'] })
-  t.match((await ask('/v1/access/can?user=b@x.example&space=s1')).data, [{ seat: 'Editor' }])
+  t.match(await ask('/v1/access/can?user=b@x.example&space=s1'), { data: [{ seat: 'Editor' }], exact: true })
   const plan = { tenant: 'acme', seats: {}, prune: true }
-  const { changes } = (await world.admin('POST', '/v1/seats/plan', plan)).json
+  const { changes, users_exact: exact } = (await world.admin('POST', '/v1/seats/plan', plan)).json
+  t.equal(exact, true)
   t.same(changes.map((each: { name: string; users: number }) => [each.name, each.users]).sort(), [
     ['Editor', 2],
     ['Viewer', 0],
@@ -63,7 +76,7 @@ t.test('Seats, users, who-can and can follow each change of the provider', async
 })
 
 t.test('by the claim, groups give nothing', async (t) => {
-  const { scim, viewer, ask, signIn } = await startTenant(t, 'claim')
+  const { scim, world, viewer, ask, signIn } = await startTenant(t, 'claim')
   await signIn('ann', [viewer])
   await scim.group('Editor', [await scim.user('ann')])
   const { data } = await ask('/v1/seats')
@@ -76,4 +89,22 @@ t.test('by the claim, groups give nothing', async (t) => {
     ],
   )
   t.match(await ask('/v1/users/ann'), { seats: ['Viewer'] })
+  for (const { member_count_exact: exact } of data) t.equal(exact, false)
+  t.equal((await ask('/v1/access/who-can?permission=trainings:list')).exact, false)
+  t.equal((await ask('/v1/access/can?user=ann')).exact, false)
+  t.equal((await ask('/v1/access/can?seat=Viewer')).exact, true)
+  t.equal((await world.admin('POST', '/v1/seats/plan', { seats: {} })).json.users_exact, false)
+})
+
+t.test('by a claim of the token, lists lack those who have not signed in, and say so', async (t) => {
+  const { scim, signIn, recordClaim, ask } = await startTenant(t, 'scim', '{ claim: oid }')
+  await scim.group('Editor', [await scim.user('ann')])
+  await signIn('sub-of-ann', [])
+  const seat = (await ask('/v1/seats')).data.find(({ name }: { name: string }) => name === 'Editor')
+  t.match(seat, { member_count: 1, member_count_exact: true })
+  t.match(await ask('/v1/access/who-can?permission=trainings:create'), { users: [], exact: false })
+  t.match(await ask('/v1/access/can?user=sub-of-ann'), { exact: false }, 'no sign-in has said the claim')
+  await recordClaim('sub-of-ann', 'ann')
+  t.match(await ask('/v1/access/can?user=sub-of-ann&space=s1'), { data: [{ seat: 'Editor' }], exact: true })
+  t.equal((await ask('/v1/access/who-can?permission=trainings:create')).exact, false)
 })

@@ -101,6 +101,7 @@ function Holders({ seat }) {
               </li>`,
           )}
         </ul>
+        ${users.length > 0 && html`<p class="quiet">${givenBy('members')}</p>`}
         ${!isWhole && html`<p class="quiet">Only the first 5,000 users were looked through.</p>`}
       `,
     )}

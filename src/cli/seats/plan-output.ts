@@ -7,6 +7,8 @@ import { plural, fold } from '../screen.ts'
 import { warningText } from './written.ts'
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const
+const COUNTED_EXACTLY = 'users are exact: those who have the Seats by their SCIM groups now'
+const COUNTED_BY_SIGN_IN = 'users are not exact: those whose latest sign-in carried the Seats'
 /** The most entries of a list that are shown. */
 const SHOWN = 10
 
@@ -14,7 +16,14 @@ export async function planOf(gateway: Gateway, body: PlanBody): Promise<Plan> {
   return (await gateway.send<Plan>('/v1/seats/plan', { method: 'POST', body, reads: true })).value
 }
 
-export function planText({ tenant, changes, unchanged, unnamed, warnings }: Plan): string {
+export function planText({
+  tenant,
+  changes,
+  unchanged,
+  unnamed,
+  warnings,
+  users_exact: exact,
+}: Plan): string {
   const count = (action: PlannedChange['action']) => changes.filter((each) => each.action === action).length
   const summary =
     changes.length === 0
@@ -28,8 +37,10 @@ export function planText({ tenant, changes, unchanged, unnamed, warnings }: Plan
             `${plural(unnamed.count, 'Seat')} in no file, left alone: ${shown(unnamed.names, unnamed.count)}`,
           ),
         ]
+  const isCounted = changes.some(({ users }) => users > 0)
+  const counted = isCounted ? [exact ? COUNTED_EXACTLY : COUNTED_BY_SIGN_IN] : []
   const warned = warnings.map((each) => warningText(each))
-  return [...changes.map(changeText), fold(summary), ...rest, ...warned]
+  return [...changes.map(changeText), fold(summary), ...counted, ...rest, ...warned]
     .map((text) => text.split('\n').map(printable).join('\n'))
     .join('\n')
 }

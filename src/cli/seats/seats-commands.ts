@@ -35,6 +35,8 @@ const COLUMNS = [
 export const listSeats = defineCommand({
   name: 'seats list',
   summary: 'Lists the Seats that the API key may see, in order of creation.',
+  details:
+    'users counts those whose latest sign-in carried the Seat. With seats_from: scim, it is exact: the active users in the group of its name. --json says which, as member_count_exact.',
   options: { ...REMOTE, json: JSON_OUTPUT },
   exits: READ,
   example: 'seatgate seats list --url https://gateway.example.com',

@@ -117,7 +117,16 @@ t.test('the clients of the tests fail on a difference', async (t) => {
 
 function listed(more: object): Exchanged {
   const { id, name, spaces, permissions, created_at } = SEAT
-  const item = { id, name, spaces, permissions, created_at, member_count: 0, ...more }
+  const item = {
+    id,
+    name,
+    spaces,
+    permissions,
+    created_at,
+    member_count: 0,
+    member_count_exact: false,
+    ...more,
+  }
   const value = { data: [item], has_more: false, count: 1 }
   return answer({ target: '/v1/seats?limit=5', value, headers: { etag: undefined } })
 }

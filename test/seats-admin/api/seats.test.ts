@@ -54,7 +54,7 @@ t.test('lifecycle of a Seat, with the exact fields of each response', async (t) 
   const created = { id, ...VIEWER, created_by: 'alice', created_at: START }
   t.strictSame(made.body, { ...created, warnings: UNADMINISTERED })
   t.strictSame(await api.body(`GET ${SEAT}`, { id }), { ...created, updated_at: START })
-  const item = { id, ...VIEWER, member_count: 0, created_at: START }
+  const item = { id, ...VIEWER, member_count: 0, member_count_exact: false, created_at: START }
   t.strictSame(await api.body(`GET ${SEATS}`), { data: [item], has_more: false, count: 1 })
 
   api.clock += 1234
