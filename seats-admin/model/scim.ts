@@ -8,6 +8,7 @@
  */
 
 import type { JsonObject } from './canonical-json.ts'
+import type { Committed } from './change.ts'
 
 /**
  * The meaning of the member key, `scim.user` of a tenant:
@@ -156,6 +157,11 @@ export const SCIM_REFUSALS = [
 export interface ScimRefusal {
   readonly refused: (typeof SCIM_REFUSALS)[number]
   readonly detail: string
+  /**
+   * The position of the newest commit, which is announced before the answer, as an earlier request may have made
+   * it so. Left out: the answer says nothing of earlier requests.
+   */
+  readonly upTo?: Committed
 }
 
 export function isScimRefusal(value: unknown): value is ScimRefusal {

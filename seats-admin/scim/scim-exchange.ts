@@ -87,7 +87,10 @@ export async function closeWrite<V>(
 ): Promise<{ readonly value: V } | ScimFault> {
   const written = await write
   if (written instanceof ScimFault) return written
-  if (isScimRefusal(written)) return REFUSALS[written.refused](written.detail)
+  if (isScimRefusal(written)) {
+    if (written.upTo !== undefined) await deps.announce(written.upTo)
+    return REFUSALS[written.refused](written.detail)
+  }
   const committed = committedOf(written)
   if (written.revocations.length === 0) await deps.announce(committed)
   // Each gets its answer: one without would be made again by the repetition.

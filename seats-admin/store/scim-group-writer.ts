@@ -29,6 +29,7 @@ import {
   scimGroupRow,
 } from './scim-queries.ts'
 import {
+  announcedIfMissing,
   refuseOlderInstance,
   refuseScimGroup,
   scimInvalid,
@@ -163,8 +164,9 @@ async function remove(
   wanted: string,
 ): Promise<ScimWritten<null> | ScimRefusal> {
   const group = await find(queries, transaction, writer, wanted)
-  const refusal = isScimRefusal(group) ? group : await refuseOlderInstance(dialect, transaction)
-  if (isScimRefusal(group) || refusal !== null) return refusal ?? scimNotFound
+  if (isScimRefusal(group)) return announcedIfMissing(group, transaction)
+  const refusal = await refuseOlderInstance(dialect, transaction)
+  if (refusal !== null) return refusal
   const moves = new MemberMoves(queries, transaction, group)
   await moves.concernAll()
   if (group.memberCount > PIECE) await transaction.bePatient()

@@ -86,6 +86,11 @@ export async function refuseOlderInstance(
   )
 }
 
+/** To a provider, a deletion that finds nothing is one that was made. */
+export function announcedIfMissing(refusal: ScimRefusal, { unchanged }: Transaction): ScimRefusal {
+  return refusal.refused === 'not_found' ? { ...refusal, upTo: unchanged } : refusal
+}
+
 export function scimUnavailable(detail: string): ScimRefusal {
   return { refused: 'unavailable', detail }
 }

@@ -36,6 +36,7 @@ import {
   scimUserRow,
 } from './scim-queries.ts'
 import {
+  announcedIfMissing,
   refuseOlderInstance,
   refuseScimUser,
   scimChanged,
@@ -43,6 +44,7 @@ import {
   scimPreconditionFailed,
   scimRefusal,
   scimTaken,
+  scimUnavailable,
 } from './scim-rules.ts'
 import type { ScimStore, ScimWritten } from './scim-store.ts'
 import { logoutQueries, userDigest } from './session-queries.ts'
@@ -58,7 +60,7 @@ const GONE = 'deleted by SCIM'
 export function scimUserQueries({ memberColumn }: Dialect) {
   const ofUser = 'SELECT m.group_id FROM scim_members m WHERE m.tenant = :tenant AND m.user_id = :id'
   return {
-    find: `SELECT ${SCIM_USER_COLUMNS} FROM scim_users u WHERE u.tenant = :tenant AND u.id = :id`,
+    find: `SELECT u.former, ${SCIM_USER_COLUMNS} FROM scim_users u WHERE u.tenant = :tenant AND u.id = :id`,
     taken: `SELECT user_name_key FROM scim_users WHERE tenant = :tenant AND id <> :id
       AND (user_name_key = :user_name_key OR external_id = :external_id)`,
     insert: `INSERT INTO scim_users (tenant, id, user_name, user_name_key, external_id, active, email, email_key,
@@ -69,6 +71,7 @@ export function scimUserQueries({ memberColumn }: Dialect) {
         active = :active, email = :email, email_key = :email_key, display_name = :display_name, version = :version,
         modified_at = :modified_at, resource = :resource
       WHERE tenant = :tenant AND id = :id`,
+    setFormer: 'UPDATE scim_users SET former = :former WHERE tenant = :tenant AND id = :id',
     countActive: `UPDATE scim_groups SET active_count = active_count + :delta WHERE tenant = :tenant AND id IN (${ofUser})`,
     groups: `${ofUser} ORDER BY m.group_id`,
     leave: `UPDATE scim_groups SET member_count = member_count - 1, active_count = active_count - :active,
@@ -137,11 +140,26 @@ export function scimUserWriter({ dialect, unnumbered, write }: Database) {
   } satisfies Partial<ScimStore>
 }
 
-/** What a write takes from a member key. */
+/** What a write takes from a caller. */
 interface Ended {
-  readonly key: string
+  readonly sub: string
   readonly what: RevocationScope
 }
+
+/** Callers that a user was, and whose revocations are not closed: each further change makes all of them again. */
+const MAX_FORMER = 20
+const tooManyFormer = scimUnavailable(
+  `An instance of the gateway has not confirmed the end of ${MAX_FORMER} former callers of this user.`,
+)
+
+/** What an earlier write ended, and no instance may go on with before this write is answered. */
+interface Unconfirmed {
+  readonly isRepeated: boolean
+  /** Each `sub` that the user was. */
+  readonly unclosed: readonly string[]
+}
+
+const CONFIRMED: Unconfirmed = { isRepeated: false, unclosed: [] }
 
 /** A write of one user, in its transaction. */
 class ScimUserWrite {
@@ -154,6 +172,8 @@ class ScimUserWrite {
   readonly #revocations: Revocation[] = []
   /** Why the user is not active. */
   #reason = DEACTIVATED
+  /** Each `sub` that the user was, whose revocation may not be closed. */
+  #former: readonly string[] = []
 
   constructor(
     dialect: Dialect,
@@ -196,24 +216,26 @@ class ScimUserWrite {
     }
     const isSame = isSameInput(before, after)
     const isRepeated = !before.active && !after.active && !(await this.#isClosed(after))
-    if (isSame && !isRepeated) return { ...this.#transaction.unchanged, value: before, revocations: [] }
+    const unclosed = await this.#unclosed()
+    if (isSame && !isRepeated && unclosed.length === 0)
+      return { ...this.#transaction.unchanged, value: before, revocations: [] }
     const hasOtherNames = after.userName !== before.userName || after.externalId !== before.externalId
     const taken = hasOtherNames ? await this.#refuseTaken(after) : null
     if (taken !== null) return taken
-    // The same `active: false` once more is a revocation and no change of the user.
-    if (isSame) return this.#complete(before, before, before, isRepeated)
+    // What is repeated, as it was not confirmed, is a revocation and no change of the user.
+    if (isSame) return this.#complete(before, before, before, { isRepeated, unclosed })
     this.#transaction.record(scimUserEvent('scim_user.update', before, after))
     const { tenant, id } = after
     const delta = Number(after.active) - Number(before.active)
     const parts = [this.#queries.update, ...(delta === 0 ? [] : [this.#queries.countActive])]
     await this.#transaction.flush(parts, { ...scimUserRow(after), tenant, id, delta })
-    return this.#complete(before, after, after, isRepeated)
+    return this.#complete(before, after, after, { isRepeated, unclosed })
   }
 
   async delete(wanted: string): Promise<ScimWritten<ScimUser | null> | ScimRefusal> {
     const user = await this.#find(wanted)
-    if (isScimRefusal(user)) return user
-    if (user.active || !(await this.#isClosed(user))) {
+    if (isScimRefusal(user)) return announcedIfMissing(user, this.#transaction)
+    if (user.active || !(await this.#isClosed(user)) || (await this.#unclosed()).length > 0) {
       this.#reason = GONE
       return this.update(wanted, user.version, { ...user, active: false })
     }
@@ -240,6 +262,7 @@ class ScimUserWrite {
     const row = await this.#transaction.get(this.#queries.find, { tenant, id: storableOrEmpty(wanted) })
     if (row === undefined) return scimNotFound
     const user = scimUser(row)
+    this.#former = JSON.parse(textOrNull(row, 'former') ?? '[]')
     return matches(ifMatch, scimTag(user)) ? user : scimPreconditionFailed
   }
 
@@ -258,12 +281,24 @@ class ScimUserWrite {
     for (const sub of await this.#subsOf(memberKeyOf(this.#mode, user))) {
       const values = { tenant, sub_digest: subDigest(sub), origin: ORIGIN }
       if ((await this.#transaction.get(blockByUser, values)) === undefined) return false
-      const digest = subjectDigest({ user: sub })
-      const row = await this.#transaction.get(this.#queries.answer, { tenant, digest })
-      const answer = row === undefined ? null : textOrNull(row, 'answer')
-      if (answer === null || JSON.parse(answer).state !== 'closed') return false
+      if (!(await this.#isAnsweredClosed(sub))) return false
     }
     return true
+  }
+
+  /** Whether the last revocation of the caller was answered as closed. */
+  async #isAnsweredClosed(sub: string): Promise<boolean> {
+    const values = { tenant: this.#writer.tenant, digest: subjectDigest({ user: sub }) }
+    const row = await this.#transaction.get(this.#queries.answer, values)
+    const answer = row === undefined ? null : textOrNull(row, 'answer')
+    return answer !== null && JSON.parse(answer).state === 'closed'
+  }
+
+  /** Each `sub` that the user was, whose revocation is not closed. */
+  async #unclosed(): Promise<readonly string[]> {
+    const subs: string[] = []
+    for (const sub of this.#former) if (!(await this.#isAnsweredClosed(sub))) subs.push(sub)
+    return subs
   }
 
   /** The callers who have the member key. */
@@ -280,20 +315,28 @@ class ScimUserWrite {
     before: ScimUser | null,
     after: ScimUser | null,
     value: V,
-    isRepeated = false,
+    { isRepeated, unclosed }: Unconfirmed = CONFIRMED,
   ): Promise<ScimWritten<V> | ScimRefusal> {
-    const { ended, lifted, gone } = this.#consequences(before, after, isRepeated)
+    const { ends, lifted, gone } = this.#consequences(before, after, isRepeated)
+    const left = gone === null ? [] : await this.#subsOf(gone)
+    const former = after === null ? [] : [...new Set([...unclosed, ...left])]
+    const off = await this.#subsOf(ends)
+    const ended: Ended[] = [
+      ...former.filter((sub) => !off.includes(sub)).map((sub) => ({ sub, what: 'existing' }) as const),
+      ...off.map((sub) => ({ sub, what: 'all' }) as const),
+    ]
+    if (former.length > MAX_FORMER) return tooManyFormer
     if (ended.length > 0) {
       const older = await refuseOlderInstance(this.#dialect, this.#transaction)
       const refusal = older ?? (await this.#end(ended))
       if (refusal !== null) return refusal
     }
     for (const key of lifted) for (const sub of await this.#subsOf(key)) await this.#lift(sub)
-    if (gone !== null)
-      for (const sub of await this.#subsOf(gone)) {
-        const changes = await endGrants(this.#dialect, this.#transaction, this.#writer.tenant, sub)
-        this.#changes.push(...changes)
-      }
+    for (const sub of left) {
+      const changes = await endGrants(this.#dialect, this.#transaction, this.#writer.tenant, sub)
+      this.#changes.push(...changes)
+    }
+    if (after !== null) await this.#remember(after, former)
     await this.#list(before, after)
     const changes = [...this.#changes, ...this.#membershipChanges(before, after)]
     const committed: Committed = await this.#transaction.commit([], changes, {})
@@ -303,45 +346,47 @@ class ScimUserWrite {
   #consequences(before: ScimUser | null, after: ScimUser | null, isRepeated: boolean) {
     const keyOf = (user: ScimUser | null) => (user === null ? null : memberKeyOf(this.#mode, user))
     const [old, key] = [keyOf(before), keyOf(after)]
-    const ended: Ended[] = []
     const lifted: string[] = []
     // The user of a former key is no longer provisioned, as after a deletion.
     const gone = old === key ? null : old
     if (gone !== null) lifted.push(gone)
-    // A deletion comes after a revocation that was closed.
-    if (gone !== null && after !== null) ended.push({ key: gone, what: 'existing' })
-    if (key === null || after === null) return { ended, lifted, gone }
+    if (key === null || after === null) return { ends: null, lifted, gone }
     const isNew = old !== key || before?.active !== after.active
     if (after.active && isNew) lifted.push(key)
-    if (!after.active && (isNew || isRepeated)) ended.push({ key, what: 'all' })
-    return { ended, lifted, gone }
+    return { ends: !after.active && (isNew || isRepeated) ? key : null, lifted, gone }
   }
 
   async #end(ended: readonly Ended[]): Promise<ScimRefusal | null> {
     const revoking = new Revoking(this.#dialect, this.#transaction, this.#writer)
     const at = await revoking.begin()
-    for (const { key, what } of ended)
-      for (const sub of await this.#subsOf(key)) {
-        const subject = { user: sub }
-        const result = await revoking.revoke(
-          {
-            ...{ id: ulid(this.#transaction.idTime()), at, subject, what, until: null, apiKeys: false },
-            ...{ keptKey: null, answer: null, reason: what === 'all' ? this.#reason : GONE },
-            ...(what === 'all' ? { origin: ORIGIN } : {}),
-          },
-          concernOf({ subject, apiKeys: false }, null),
-          ANY_TIME,
-          this.#changes.length,
-        )
-        if (isRefusal(result)) return scimRefusal(result)
-        // A sign-in from before would complete once the block is gone.
-        const logout = { tenant: this.#writer.tenant, digest: userDigest(sub), at }
-        await this.#transaction.modify([logoutQueries.record], logout)
-        await this.#transaction.flush(result.effect.parts, result.effect.values)
-        this.#changes.push(...result.effect.changes)
-        this.#revocations.push(result.value)
-      }
+    for (const { sub, what } of ended) {
+      const subject = { user: sub }
+      const result = await revoking.revoke(
+        {
+          ...{ id: ulid(this.#transaction.idTime()), at, subject, what, until: null, apiKeys: false },
+          ...{ keptKey: null, answer: null, reason: what === 'all' ? this.#reason : GONE },
+          ...(what === 'all' ? { origin: ORIGIN } : {}),
+        },
+        concernOf({ subject, apiKeys: false }, null),
+        ANY_TIME,
+        this.#changes.length,
+      )
+      if (isRefusal(result)) return scimRefusal(result)
+      // A sign-in from before would complete once the block is gone.
+      const logout = { tenant: this.#writer.tenant, digest: userDigest(sub), at }
+      await this.#transaction.modify([logoutQueries.record], logout)
+      await this.#transaction.flush(result.effect.parts, result.effect.values)
+      this.#changes.push(...result.effect.changes)
+      this.#revocations.push(result.value)
+    }
     return null
+  }
+
+  /** Keeps whose revocations the next write of the user looks at. */
+  async #remember({ tenant, id }: ScimUser, former: readonly string[]): Promise<void> {
+    if (JSON.stringify(former) === JSON.stringify(this.#former)) return
+    const values = { tenant, id, former: former.length === 0 ? null : JSON.stringify(former) }
+    await this.#transaction.modify([this.#queries.setFormer], values)
   }
 
   /** Deletes the block of SCIM. Those of other origins stay. */

@@ -307,6 +307,14 @@ CREATE TABLE tables_answers (
 `,
 
     /**
+     * A JSON list: each `sub` that a SCIM user was by a former member key, as long as its revocation may not be
+     * closed. An instance of the version before writes and reads without it.
+     */
+    formerScimSubs: `
+ALTER TABLE scim_users ADD COLUMN former ${text};
+`,
+
+    /**
      * The few Seats with `*`. The text of the condition is that of `range-listings.ts`, or the index is not
      * used.
      */

@@ -161,6 +161,36 @@ t.test('an instance is frozen', async (t) => {
     t.equal((await remove()).status, 404)
   })
 
+  await t.test('another externalId, and its repetition', async (t) => {
+    const former = revoking.user()
+    const token = await revoking.token(former)
+    const exchanges = await open(third, token)
+    const id = await create(first.port, former, former)
+    const move = () => {
+      const value = `${former}-moved`
+      return provide(first.port, 'PATCH', `/Users/${id}`, {
+        Operations: [{ op: 'replace', path: 'externalId', value }],
+      })
+    }
+    await third.freeze()
+    t.match(await move(), { status: 503, headers: { 'retry-after': /^[1-9]/ } })
+    t.equal((await move()).status, 503, 'the repetition, as the instance is still silent')
+    t.ok(exchanges.some(({ isOpen }) => isOpen))
+    third.thaw()
+    t.match(await served(move), { status: 200, json: { externalId: `${former}-moved` } })
+    await Promise.all(exchanges.map((each) => each.cut()))
+    t.same(new Set(await revoking.decisions(token)), new Set(['401 token_revoked']))
+    const [latest, ...before] = await revoking.listed(first, `user:${former}`)
+    t.equal(latest?.state, 'closed')
+    t.same(new Set(before.map(({ state }) => state)), new Set(['partial']))
+    t.equal((await move()).status, 200)
+    t.equal(
+      (await revoking.listed(first, `user:${former}`)).length,
+      before.length + 1,
+      'there is nothing left',
+    )
+  })
+
   await t.test('the store is away', async (t) => {
     const other = await create(first.port, 'other', 'other')
     await first.toStore?.cut()

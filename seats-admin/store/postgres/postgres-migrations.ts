@@ -247,6 +247,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.scimNames,
   goneInstances,
   tables,
+  shared.formerScimSubs,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

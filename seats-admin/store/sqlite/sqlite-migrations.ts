@@ -215,6 +215,7 @@ export const MIGRATIONS: readonly string[] = [
   shared.voidTokens,
   shared.scimNames,
   shared.tables,
+  shared.formerScimSubs,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

@@ -189,6 +189,7 @@ export const scimBlockConformance = suite((test) => {
     const moved = await edited(store, user, { externalId: 'x-two' })
     t.match(moved.revocations, [{ subject: { user: 'x-ann' }, what: 'existing' }])
     t.same(await endedOf(store, [session.id]), [true])
+    await answered(store, moved, 'closed')
     const off = await edited(store, user, { active: false, externalId: 'x-three' })
     t.same(
       off.revocations.map(({ subject, what }) => ({ ...subject, what })),
@@ -198,13 +199,78 @@ export const scimBlockConformance = suite((test) => {
       ],
     )
     t.equal(off.revocations.at(-1)?.seq, off.seq - 2, 'before the changes of memberships')
+    await answered(store, off, 'closed')
     const last = await edited(store, user, { externalId: 'x-four' })
     t.equal(last.revocations.length, 2)
     t.same(await originsOf(store, 'x-three'), [])
     t.same(await originsOf(store, 'x-four'), ['scim'])
+    await answered(store, last, 'closed')
     const none = await edited(store, user, { externalId: null })
     t.match(none.revocations, [{ subject: { user: 'x-four' }, what: 'existing' }])
     t.same(await originsOf(store, 'x-four'), [])
+  })
+
+  test('a change of the key, once more, revokes again until it is closed', async (t, store) => {
+    const user = await scimUser(store, 'ann')
+    const move = () => edited(store, user, { externalId: 'x-two' })
+    const FORMER = [{ subject: { user: 'x-ann' }, what: 'existing' }]
+    const first = await move()
+    const second = await move()
+    t.match(second, { revocations: FORMER, value: { version: 2 } }, 'the first has no answer')
+    await answered(store, second, 'partial')
+    const session = browserSession({ user: 'x-ann' })
+    await store.sessions.create(session)
+    const other = await edited(store, user, { resource: { title: 'other' } })
+    t.match(other, { revocations: FORMER, value: { version: 3 } }, 'another change does so too')
+    t.same(await endedOf(store, [session.id]), [true])
+    await answered(store, other, 'partial')
+    const third = await edited(store, user, { externalId: 'x-three' })
+    t.same(column(third.revocations, 'subject'), [{ user: 'x-ann' }, { user: 'x-two' }])
+    await answered(store, { revocations: third.revocations.slice(1) }, 'closed')
+    const moved = () => edited(store, user, { externalId: 'x-three' })
+    const fourth = await moved()
+    t.match(fourth.revocations, FORMER, 'one of the two was closed')
+    t.equal(fourth.revocations.length, 1)
+    const gone = made(await store.deleteScimUser(scim(), 'externalId', user.id))
+    t.match(gone, { value: { active: false } })
+    t.same(column(gone.revocations, 'subject'), [{ user: 'x-ann' }, { user: 'x-three' }])
+    t.same(column(gone.revocations, 'what'), ['existing', 'all'])
+    await answered(store, { revocations: gone.revocations.slice(1) }, 'closed')
+    const again = made(await store.deleteScimUser(scim(), 'externalId', user.id))
+    t.match(again, { value: { active: false }, revocations: FORMER }, 'the user stays until all is closed')
+    await answered(store, again, 'closed')
+    t.match(await store.readScimUser('acme', user.id), { active: false })
+    const closed = await edited(store, user, { active: false })
+    t.same(closed.revocations, [])
+    t.match(closed, (await store.changesSince(null)).head)
+    t.match(made(await store.deleteScimUser(scim(), 'externalId', user.id)), { value: null, revocations: [] })
+    t.ok(first.seq < third.seq)
+    await soundChain(t, store)
+  })
+
+  test('former callers whose end no instance confirms are bounded', async (t, store) => {
+    const user = await scimUser(store, 'ann')
+    const move = async (at: number) => {
+      const { version = 0 } = (await store.readScimUser('acme', user.id)) ?? {}
+      const input = { ...userInput('ann'), externalId: `x-${at}` }
+      return store.updateScimUser(scim(), 'externalId', user.id, version, input)
+    }
+    for (let at = 0; at < 20; at++) made(await move(at))
+    t.equal(refusedAs(await move(20)), 'unavailable')
+    t.match(await store.readScimUser('acme', user.id), { externalId: 'x-19' })
+  })
+
+  test('a deletion of who is gone is announced like the write that deleted', async (t, store) => {
+    const user = await scimUser(store, 'ann')
+    const { id } = made(
+      await store.createScimGroup(scim(), { displayName: 'Viewer', externalId: null }, [user.id]),
+    ).value
+    await deletedUser(store, user.id)
+    made(await store.deleteScimGroup(scim(), id))
+    const { head } = await store.changesSince(null)
+    const upTo = { ...head, changes: [] }
+    t.match(await store.deleteScimGroup(scim(), id), { refused: 'not_found', upTo })
+    t.match(await store.deleteScimUser(scim(), 'externalId', user.id), { refused: 'not_found', upTo })
   })
 
   test('in mode userName the sub is the name as written', async (t, store) => {
