@@ -7,7 +7,7 @@ import { ulid } from '../model/ulid.ts'
 import { blockEvent } from './audit-forms.ts'
 import { blockChange, blockQueries, blockRow, storedBlock, subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
-import { beginToken } from './provider-tokens.ts'
+import { beginToken, isOutdated } from './provider-tokens.ts'
 import { type Dialect, text } from './rows.ts'
 import { replaceUnstorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, BlockInput, Writer } from './store.ts'
@@ -65,13 +65,15 @@ export function blockWriter({ dialect, write }: Database) {
         return { ...committed, value: block }
       }),
 
-    liftBlock(author, { user, origin }, token) {
+    liftBlock(author, { user, origin }, { token, saidAt }) {
       const { tenant } = author
       return write(author, async (transaction, { now }) => {
         const state = token === null ? null : await beginToken(transaction, tenant, token, now)
         if (state !== null) return state
+        const nothing = { ...transaction.unchanged, value: null }
+        if (saidAt !== undefined && (await isOutdated(transaction, tenant, user, saidAt))) return nothing
         const row = await transaction.get(blockByUser, { tenant, sub_digest: subDigest(user), origin })
-        if (row === undefined) return { ...transaction.unchanged, value: null }
+        if (row === undefined) return nothing
         const block = storedBlock(row)
         transaction.record(blockEvent('block.delete', block, null))
         const changes = [blockChange(tenant, user)]

@@ -14,6 +14,31 @@ import type { Transaction } from './transaction.ts'
 const FIND = 'SELECT at FROM provider_logouts WHERE tenant = :tenant AND digest = :digest'
 
 /**
+ * Records that the provider said at a time whether the account of the user is disabled. A provider repeats
+ * what was not confirmed, so that its word may arrive after a newer one: a user whom it disables again would be
+ * locked out, and one whom it enables again would come back.
+ *
+ * Of two with the same time, the one that arrives later counts. Records live longer than events are accepted.
+ *
+ * @param at the time of the event in ms since the epoch
+ * @returns whether a newer one took effect before
+ */
+export async function isOutdated(
+  transaction: Transaction,
+  tenant: string,
+  user: string,
+  at: number,
+): Promise<boolean> {
+  const digest = createHash('sha256')
+    .update(JSON.stringify(['account', user]))
+    .digest()
+  const newest = await transaction.get(FIND, { tenant, digest })
+  if (newest !== undefined && integer(newest, 'at') > at) return true
+  await transaction.modify([logoutQueries.record], { tenant, digest, at })
+  return false
+}
+
+/**
  * Begins the token, unless it is used or has just begun.
  *
  * @param token the digest of the token

@@ -35,6 +35,11 @@ export interface ProviderRequest {
    * null: the subject is no user.
    */
   readonly logout: Uint8Array | null
+  /**
+   * When the provider said it, in ms since the epoch, if it is about the account of a user. After a newer
+   * {@link AdminStore.liftBlock} or block of an event, `all` is `existing`. Left out: the order does not matter.
+   */
+  readonly saidAt?: number
 }
 
 /** What a revocation would end. */

@@ -19,7 +19,7 @@ import { blocking, olderInstance } from './block-writer.ts'
 import { VOID_TOKENS } from '../model/registered-instance.ts'
 import type { Database } from './database.ts'
 import { endings, recordRevocation, together } from './endings.ts'
-import { beginToken } from './provider-tokens.ts'
+import { beginToken, isOutdated } from './provider-tokens.ts'
 import {
   type Concern,
   concernOf,
@@ -53,17 +53,17 @@ export const ANY_TIME = Number.MAX_SAFE_INTEGER
 const FIRST = { after: '', after_sub: '' }
 
 export function revocationWriter({ dialect, unnumbered, write }: Database) {
-  /** @param begin what comes first in the transaction; anything but null prevents the revocation */
-  function revoking<T>(
+  /** @param begin what comes first in the transaction, and says what is revoked or what prevents it */
+  function revoking<T extends object>(
     author: Writer,
-    input: RevocationInput,
-    begin: (transaction: Transaction, at: number) => Promise<T | null>,
+    wanted: RevocationInput,
+    begin: (transaction: Transaction, at: number) => Promise<T | RevocationInput>,
   ) {
     const revoke = async (transaction: Transaction, writer: Writer) => {
       const revocations = new Revoking(dialect, transaction, writer)
       const at = await revocations.begin()
-      const prevented = await begin(transaction, at)
-      if (prevented !== null) return prevented
+      const input = await begin(transaction, at)
+      if (!('subject' in input)) return input
       const keptKey = keptKeyOf(writer, input)
       const concern = concernOf(input, keptKey)
       const due = { ...input, id: ulid(transaction.idTime()), at, keptKey, answer: null }
@@ -74,19 +74,24 @@ export function revocationWriter({ dialect, unnumbered, write }: Database) {
       const committed = await transaction.commitEffect(result.effect)
       return { ...committed, keyAdministers: false, value: result.value }
     }
-    const { subject } = input
+    const { subject } = wanted
     return write(author, revoke, 'tenant' in subject || 'user' in subject ? REVOCATION_PATIENCE : 1)
   }
   return {
-    revoke: (author, input) => revoking<never>(author, input, async () => null),
+    revoke: (author, input) => revoking<never>(author, input, async () => input),
 
-    revokeForProvider: (author, input, { token, logout }) =>
+    revokeForProvider: (author, input, { token, logout, saidAt }) =>
       revoking(author, input, async (transaction, at) => {
         const { tenant } = author
         const state = token === null ? null : await beginToken(transaction, tenant, token, at)
         if (state !== null) return state
         if (logout !== null) await transaction.modify([logoutQueries.record], { tenant, digest: logout, at })
-        return null
+        const { subject, origin: _, ...rest } = input
+        const isLate =
+          saidAt !== undefined &&
+          'user' in subject &&
+          (await isOutdated(transaction, tenant, subject.user, saidAt))
+        return isLate ? { ...rest, subject, what: 'existing', until: null } : input
       }),
 
     countRevocation: (author, input) =>

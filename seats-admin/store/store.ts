@@ -29,7 +29,7 @@ import type {
   SeatVersions,
 } from '../model/planned-seats.ts'
 import type { TokenState } from '../model/used-token.ts'
-import type { RevocationStore } from './revocation-store.ts'
+import type { ProviderRequest, RevocationStore } from './revocation-store.ts'
 import type { ComparedUser, ComparisonPage, UnseenUser } from '../model/scim-comparison.ts'
 import type { ListedGroup, ListedMember } from '../model/listed-group.ts'
 import type { ScimMode } from '../model/scim.ts'
@@ -190,13 +190,13 @@ export interface AdminStore {
    * Deletes the block of the user of this origin for an identity provider, if there is one. The caller
    * records the token as used (`SessionStore.recordToken`).
    *
-   * @param token the digest of the token that requests it, which takes effect once; null: it has begun before
-   * @returns the block; null: there was none
+   * @param request after a newer block by an event (`saidAt`), the block stays
+   * @returns the block; null: there was none, or it stays
    */
   liftBlock(
     writer: Writer,
     block: Pick<Block, 'user' | 'origin'>,
-    token: Uint8Array | null,
+    request: Omit<ProviderRequest, 'logout'>,
   ): Promise<Written<Block | null> | TokenState | AdminRefusal>
   deleteBlock(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   /**

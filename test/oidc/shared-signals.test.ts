@@ -277,6 +277,27 @@ t.test('unknown users and events are 202 and a line of the log; the stream is an
   t.same(await blocks(), [])
 })
 
+t.test('events about an account that arrive in another order: the newest counts', async (t) => {
+  const now = Math.floor(Date.now() / 1000)
+  world.user('carl')
+  await program('carl')
+  const ofCarl = (type: string, ago: number) => push(type, issSub('carl'), { iat: now - ago })
+  const disabled = await transmitter.sign(
+    transmitter.claims(EVENTS.disabled, issSub('carl'), { iat: now - 50 }),
+  )
+  t.equal(await ofCarl(EVENTS.enabled, 40), '202')
+  const tool = await program('carl')
+  t.equal(await send(disabled), '202')
+  t.same(await blocks(), [], 'a user who is enabled since is not blocked')
+  t.equal(await asked(tool), '401 token_revoked', 'what was issued ends')
+  t.equal(await asked(await program('carl')), 'allow')
+  t.equal(await ofCarl(EVENTS.purged, 30), '202')
+  t.equal(await ofCarl(EVENTS.enabled, 35), '202')
+  t.match(await blocks(), [{ user: 'carl', origin: 'events' }], 'a user who is disabled since stays blocked')
+  t.equal(await ofCarl(EVENTS.enabled, 20), '202')
+  t.same(await blocks(), [])
+})
+
 t.test('the same event again is 202 and nothing', async (t) => {
   await program('alice')
   const token = await transmitter.sign(transmitter.claims(EVENTS.sessionRevoked, issSub('alice')))

@@ -38,6 +38,8 @@ interface Reported extends EventSource {
   readonly subject: EventSubject
   /** The digest of the token. */
   readonly token: Uint8Array
+  /** The `iat` of the token, in ms since the epoch. */
+  readonly issuedAt: number
   /** The name of the event, for the log and as the reason. */
   readonly name: string
 }
@@ -68,7 +70,7 @@ const manyUsers = new SetFault('invalid_request', 'More users have the address t
 export async function applyEvent(
   context: Context,
   { tenant, issuer }: EventSource,
-  { jti, type, payload, subject: unread }: SecurityEvent,
+  { jti, issuedAt, type, payload, subject: unread }: SecurityEvent,
 ): Promise<SetFault | Refusal | null> {
   const name = type.slice(type.lastIndexOf('/') + 1)
   const fields = { name: sanitizeName(name), type: sanitizeName(type) }
@@ -95,7 +97,7 @@ export async function applyEvent(
   if (subject === 'unsupported') return unsupported
   const author = providerAuthor(context, tenant, issuer)
   const token = tokenDigest(issuer, tenant.oidc.events?.audience ?? '', jti)
-  const effect = await action(context, { tenant, issuer, author, subject, token, name })
+  const effect = await action(context, { tenant, issuer, author, subject, token, issuedAt, name })
   if (effect === tooMany) return manyUsers
   if (effect instanceof Refusal) return effect
   if (effect === null) {
@@ -185,23 +187,25 @@ async function revokeUser(
   return inputs.length === 0 ? null : revokeAll(context, author, inputs, token)
 }
 
-async function disable(context: Context, { tenant, author, subject, token, name }: Reported) {
+/** After an event that is newer, it makes no block, and still ends what was issued. */
+async function disable(context: Context, { tenant, author, subject, token, issuedAt, name }: Reported) {
   const users = await namedUsers(context, tenant, subject.user)
   if (users instanceof Refusal) return users
   const inputs = users.map((user) => inputOf(name, { user }, { what: 'all', origin: 'events' }))
-  return inputs.length === 0 ? null : revokeAll(context, author, inputs, token)
+  return inputs.length === 0 ? null : revokeAll(context, author, inputs, token, issuedAt)
 }
 
-/** Lifts the blocks that events made, and no other. */
+/** Lifts the blocks that events made, and no other, unless a newer event has made one. */
 async function enable(
   context: Context,
-  { tenant, author, subject, token }: Reported,
+  { tenant, author, subject, token, issuedAt }: Reported,
 ): Promise<Effect | Refusal | null> {
   const { signals, sessions, announce, now } = context
   const users = await namedUsers(context, tenant, subject.user)
   if (users instanceof Refusal || users.length === 0) return users instanceof Refusal ? users : null
   for (const [at, user] of users.entries()) {
-    const lifted = await signals.liftBlock(author, { user, origin: 'events' }, at === 0 ? token : null)
+    const request = { token: at === 0 ? token : null, saidAt: issuedAt }
+    const lifted = await signals.liftBlock(author, { user, origin: 'events' }, request)
     if (isTokenState(lifted)) return lifted.token === 'used' ? 'used' : pending
     if (isRefusal(lifted)) return new Refusal('unavailable', lifted.detail, { retryAfter: TOLD_WITHIN })
     await announce(lifted)

@@ -59,19 +59,23 @@ export async function usersOf(
  * unavailable.
  *
  * @param token the digest of the token
+ * @param saidAt of events about the account of a user, as the store orders them
  */
 export async function revokeAll(
   { signals, sessions, now }: Context,
   author: Writer,
   inputs: readonly RevocationInput[],
   token: Uint8Array,
+  saidAt?: number,
 ): Promise<Effect | Refusal> {
+  const order = saidAt === undefined ? {} : { saidAt }
   const revocations: string[] = []
   let isClosed = true
   for (const [at, input] of inputs.entries()) {
     const { subject } = input
     const logout = 'user' in subject ? userDigest(subject.user) : null
-    const written = await signals.revokeForProvider(author, input, { token: at === 0 ? token : null, logout })
+    const request = { token: at === 0 ? token : null, logout, ...order }
+    const written = await signals.revokeForProvider(author, input, request)
     if (isTokenState(written)) return written.token === 'used' ? 'used' : pending
     // A session may be gone since it was looked for.
     if (isRefusal(written) && written.refused === 'session_not_found') continue

@@ -29,6 +29,8 @@ export class SetFault {
 export interface SecurityEvent {
   readonly jws: CompactJws
   readonly jti: string
+  /** The `iat`, in ms since the epoch. */
+  readonly issuedAt: number
   /** The URI of its type. */
   readonly type: string
   readonly payload: Claims
@@ -76,7 +78,14 @@ export function readSecurityEvent(
   const { sub_id: outer, events: _events } = claims
   const { subject: inner } = payload
   if (outer !== undefined && inner !== undefined && !isDeepStrictEqual(outer, inner)) return twoSubjects
-  return { jws, jti: claims.jti, type, payload, subject: outer ?? inner }
+  return {
+    jws,
+    jti: claims.jti,
+    issuedAt: Math.floor(Number(claims.iat) * 1000),
+    type,
+    payload,
+    subject: outer ?? inner,
+  }
 }
 
 /**

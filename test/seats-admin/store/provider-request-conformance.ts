@@ -21,13 +21,13 @@ export const providerRequestConformance = suite((test) => {
     const token = hash()
     const { value } = await made(store, 'eve', request(token, hash()))
     t.same(await revoke(store, 'eve', request(token)), { token: 'begun' })
-    t.same(await store.liftBlock(writer(), { user: 'eve', origin: 'events' }, token), { token: 'begun' })
+    t.same(await store.liftBlock(writer(), { user: 'eve', origin: 'events' }, { token }), { token: 'begun' })
     const later = { ...writer(), now: Date.now() + HOUR }
     const again = await made(store, 'eve', request(token), {}, later)
     t.not(again.value.id, value.id, 'its sender may not have been told')
     t.equal(await store.sessions.recordToken('acme', token, Date.now()), true)
     t.same(await revoke(store, 'eve', request(token), {}, later), { token: 'used' })
-    t.same(await store.liftBlock(later, { user: 'eve', origin: 'events' }, token), { token: 'used' })
+    t.same(await store.liftBlock(later, { user: 'eve', origin: 'events' }, { token }), { token: 'used' })
     t.ok(await made(store, 'eve', request(hash())), 'another token')
     const { data } = await store.listRevocations('acme', { limit: 9, after: null, subject: null })
     t.equal(data.length, 3)
@@ -60,12 +60,44 @@ export const providerRequestConformance = suite((test) => {
   test('a block is lifted by its origin, and a missing one is no fault', async (t, store) => {
     const { value: events } = await block(store, 'eve', null, { origin: 'events' })
     const { value: admin } = await block(store, 'eve')
-    const lift = async () => store.liftBlock(writer(), { user: 'eve', origin: 'events' }, hash())
+    const lift = async () => store.liftBlock(writer(), { user: 'eve', origin: 'events' }, { token: hash() })
     t.match(await lift(), { value: { id: events.id }, changes: [{ kind: 'block', key: '"eve"' }] })
     t.same((await store.listBlocks('acme', { limit: 9, after: null })).data, [admin])
     t.match(await lift(), { value: null, changes: [] })
     const { data } = await store.audit.list('acme', { ...ALL_ENTRIES, limit: 1 })
     t.match(data, [{ action: 'block.delete', target: { id: events.id } }])
+  })
+
+  test('of what is said about an account, the newest counts, whatever arrives last', async (t, store) => {
+    const of = (saidAt: number, token: Uint8Array | null = hash()) => ({ token, saidAt })
+    const disable = (saidAt: number, token?: Uint8Array) =>
+      made(store, 'eve', { ...of(saidAt, token), logout: null }, { what: 'all', origin: 'events' })
+    const enable = async (saidAt: number, user = 'eve') =>
+      store.liftBlock(writer(), { user, origin: 'events' }, of(saidAt))
+    const origins = async () =>
+      (await store.listBlocks('acme', { limit: 9, after: null })).data.map(({ origin }) => origin)
+    const token = hash()
+    t.match(await disable(10, token), { value: { what: 'all' } })
+    t.match(await enable(20), { value: { origin: 'events' } })
+    const session = browserSession({ user: 'eve' })
+    await store.sessions.create(session)
+    const again = { logout: null, saidAt: 10, token }
+    const later = { ...writer(), now: Date.now() + HOUR }
+    const late = await made(store, 'eve', again, { what: 'all', origin: 'events' }, later)
+    t.match(late, { value: { what: 'existing', ended: { sessions: 1 } } }, 'what was issued ends')
+    t.equal(late.value.origin, undefined)
+    t.same(await origins(), [])
+    await block(store, 'eve')
+    await disable(30)
+    t.match(await enable(29), { value: null, changes: [] })
+    t.same(await origins(), ['admin', 'events'])
+    t.match(await enable(30), { value: { origin: 'events' } }, 'of the same time, the one that arrives later')
+    t.match(await disable(30), { value: { what: 'all' } })
+    await enable(31, 'ann')
+    t.match(await enable(32), { value: { origin: 'events' } }, 'each user has an order of its own')
+    await enable(50)
+    t.match(await disable(49), { value: { what: 'existing' } }, 'also if there was no block to lift')
+    t.match(await made(store, 'eve', request(hash()), { what: 'all' }), { value: { what: 'all' } })
   })
 
   test('the users of an address, without regard to the case of ASCII letters', async (t, store) => {
