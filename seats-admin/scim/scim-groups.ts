@@ -8,7 +8,7 @@ import { invalidPath, invalidSyntax, invalidValue, ScimFault } from './scim-faul
 import type { ScimOperation } from './scim-operations.ts'
 import { isForeign, parsePath, type ScimPath } from './scim-path.ts'
 import { READ_ONLY } from './scim-user-patch.ts'
-import { schemasFault } from './scim-users.ts'
+import { bodyFault } from './scim-users.ts'
 import { canonicalObject, clears, type Input, isInput, membersOf } from './scim-values.ts'
 
 export interface GroupBody {
@@ -25,8 +25,7 @@ export function* readGroup(body: unknown): Generator<void, GroupBody | ScimFault
   if (!isInput(body)) return invalidSyntax('The body must be a JSON object.')
   const attributes = membersOf(body)
   if (attributes instanceof ScimFault) return attributes
-  const schemas = attributes.get('schemas')
-  const fault = schemas === undefined ? null : schemasFault(schemas, GROUP_URN)
+  const fault = bodyFault(attributes, GROUP_URN)
   if (fault !== null) return fault
   const set = settings(body)
   if (set instanceof ScimFault) return set

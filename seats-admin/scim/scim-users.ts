@@ -14,8 +14,7 @@ export function readUser(body: unknown): UserAttributes | ScimFault {
   if (!isInput(body)) return invalidSyntax('The body must be a JSON object.')
   const members = membersOf(body)
   if (members instanceof ScimFault) return members
-  const schemas = members.get('schemas')
-  const fault = schemas === undefined ? null : schemasFault(schemas, USER_URN)
+  const fault = bodyFault(members, USER_URN)
   if (fault !== null) return fault
   const attributes = canonicalObject(body, USER_ATTRIBUTES)
   if (attributes instanceof ScimFault) return attributes
@@ -31,7 +30,23 @@ function readEnterprise(value: unknown): JsonObject | null | ScimFault {
   return enterprise instanceof ScimFault || Object.keys(enterprise).length > 0 ? enterprise : null
 }
 
-/** @returns null if the body may be of the schema */
+/**
+ * Attributes below the name of their own schema would be dropped, `active: false` among them.
+ *
+ * @param members of a body, by their names in lower case
+ * @returns null if the body may be of the schema
+ */
+export function bodyFault(members: ReadonlyMap<string, unknown>, urn: string): ScimFault | null {
+  const lower = urn.toLowerCase()
+  for (const name of members.keys())
+    if (name === lower || name.startsWith(`${lower}:`))
+      return invalidSyntax(
+        `The attributes of ${urn} must be members of the body itself, by their short names.`,
+      )
+  const schemas = members.get('schemas')
+  return schemas === undefined ? null : schemasFault(schemas, urn)
+}
+
 export function schemasFault(schemas: unknown, urn: string): ScimFault | null {
   const named =
     Array.isArray(schemas) &&

@@ -77,6 +77,40 @@ t.test('PUT leaves what rights depend on, unless it says otherwise', async (t) =
     t.equal((await scim.send('DELETE', id)).status, 204)
 })
 
+t.test('core attributes below the name of their schema are refused, not dropped', async (t) => {
+  const id = await scim.user('wrapped')
+  const group = await scim.group('wrapped')
+  const user = { schemas: [USER], userName: 'wrapped', externalId: 'wrapped' }
+  const refused = async (...of: Parameters<typeof scim.send>) => {
+    const { status, json } = await scim.send(...of)
+    t.match(
+      { status, json },
+      {
+        status: 400,
+        json: { scimType: 'invalidSyntax', detail: /must be members of the body itself/ },
+      },
+    )
+  }
+  for (const more of [
+    { [USER]: { active: false } },
+    { [USER.toUpperCase()]: { active: false } },
+    { [`${USER}:active`]: false },
+    { [USER]: null },
+  ]) {
+    await refused('PUT', `/Users/${id}`, { ...user, ...more })
+    await refused('POST', '/Users', { ...user, userName: 'other', externalId: 'other', ...more })
+  }
+  for (const more of [{ [GROUP]: { members: [] } }, { [`${GROUP}:members`]: [] }]) {
+    await refused('PUT', `/Groups/${group}`, { schemas: [GROUP], displayName: 'wrapped', ...more })
+    await refused('POST', '/Groups', { schemas: [GROUP], displayName: 'other', ...more })
+  }
+  t.match((await scim.send('GET', `/Users/${id}`)).json, { active: true, externalId: 'wrapped' })
+  const patched = await scim.patch(`/Users/${id}`, { op: 'replace', value: { [USER]: { active: false } } })
+  t.match(patched, { status: 400, json: { scimType: 'invalidPath' } }, 'a PATCH')
+  for (const path of [`/Users/${id}`, `/Groups/${group}`])
+    t.equal((await scim.send('DELETE', path)).status, 204)
+})
+
 t.test('pages', async (t) => {
   const ids: string[] = []
   for (let at = 0; at < 5; at++) ids.push(await scim.user(`page ${at}`))
