@@ -109,6 +109,17 @@ t.test('a session, by our id: that one alone, and of that user alone', async (t)
   t.match(world.events('shared_signal_ignored').at(-1), { reason: 'unknown subject' })
 })
 
+t.test('a user on a device is the user on all of them, and a device alone is no subject', async (t) => {
+  const [one, other, bob] = [await program('alice'), await browser('alice'), await program('bob')]
+  const device = { format: 'opaque', id: 'phone-1' }
+  const ofUser = { format: 'complex', user: issSub('alice'), device, tenant: { format: 'opaque', id: 'x' } }
+  t.equal(await push(EVENTS.sessionRevoked, { format: 'complex', device }), '400 invalid_request')
+  t.equal(await asked(one), 'allow')
+  t.equal(await push(EVENTS.sessionRevoked, ofUser), '202')
+  t.same([await asked(one), await asked({ visitor: other })], ['401 token_revoked', '401 token_revoked'])
+  t.equal(await asked(bob), 'allow')
+})
+
 t.test('token-claims-change: tokens are void, a cookie session and a refresh map again', async (t) => {
   await seat(world, 'Viewer', ['main'])
   world.user('alice', { memberOf: ['Viewer'] })
