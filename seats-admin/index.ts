@@ -46,7 +46,7 @@ export type {
 } from './api/views.ts'
 export type { ApiKey, KeyUse } from './model/api-key.ts'
 export type { AuditEntry, AuditHead } from './model/audit.ts'
-export type { Committed, NumberedChange, Position } from './model/change.ts'
+export { type Committed, committedOf, type NumberedChange, type Position } from './model/change.ts'
 export type {
   FleetView,
   Instance,

@@ -20,6 +20,9 @@ export interface Loaded {
   readonly fileWarnings: readonly Warning[]
   /** Whether a comment in a file accepts it. */
   readonly accepts: LoadResult['accepts']
+  /** For tables of the store; see `table-builder.ts`. */
+  readonly tablesInput: LoadResult['tablesInput']
+  readonly withBuilt: LoadResult['withBuilt']
   /**
    * The same main file with tables of the store.
    *
@@ -70,6 +73,8 @@ function compiled(loaded: LoadResult): Loaded {
     warnings,
     fileWarnings,
     accepts: loaded.accepts,
+    tablesInput: loaded.tablesInput,
+    withBuilt: loaded.withBuilt,
     withTables: (tables) => compiled(loaded.withTables(tables)),
   }
 }

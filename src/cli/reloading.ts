@@ -23,10 +23,7 @@ export interface LoadedConfig {
 
 /** A configuration whose tables are in files. */
 export function withoutStored(config: Config): LoadedConfig {
-  const withTables = () => {
-    throw new Error('the tables are in files')
-  }
-  return { config, withTables }
+  return { config, withTables: () => Promise.reject(new Error('the tables are in files')) }
 }
 
 interface ReloadingParts {

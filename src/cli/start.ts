@@ -21,6 +21,7 @@ import { CONFIG } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { type Loaded, loadWithTables } from './load-tables.ts'
 import { type LoadedConfig, Reloading } from './reloading.ts'
+import { tablesWith } from './table-builder.ts'
 import { ignore } from '../lib/ignore.ts'
 
 export const start = defineCommand({
@@ -62,7 +63,7 @@ export const start = defineCommand({
 function logWarnings(loaded: Loaded, { logger }: Log): LoadedConfig {
   for (const { place, message } of loaded.fileWarnings) logger.warn({ file: place.file }, message)
   for (const warning of loaded.config.openTelemetry.warnings) logger.warn(warning)
-  return { config: loaded.config, withTables: (tables) => loaded.withTables(tables).config }
+  return { config: loaded.config, withTables: tablesWith(loaded) }
 }
 
 /** The recipients of the gateway's states. */

@@ -23,7 +23,7 @@ import { readProviderProxies } from './provider-proxies.ts'
 import { NO_CONFIGURATION, readSource } from './read-file.ts'
 import type { FileSchema } from './schema.ts'
 import type { Document } from './positioned-document.ts'
-import { buildStored } from './tables-of-store.ts'
+import { type BuiltTables, buildStored } from './tables-of-store.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { findRouteTables, uniqueFiles } from './table-files.ts'
 import { type RouteContext, routesFile } from './table-settings.ts'
@@ -39,6 +39,8 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
   if (config === null) throw new ConfigError(faults, files, signature)
   return config
 }
+
+type TableSetId = Pick<ActiveTables, 'version' | 'digest'>
 
 export type LoadResult = ReturnType<typeof assemble>
 
@@ -234,6 +236,14 @@ function assemble(main: MainFile, tables: ReadTables, set: ActiveTables = NO_TAB
     files,
     /** The state of the files before they were read. */
     signature,
+    /** What tables of the store are built with. */
+    tablesInput: { context: main.context, upstreams, api, methods: settings.methods },
+    /** {@link withTables} for tables that are built and have no faults. */
+    withBuilt: ({ entries: routes, hash, rateLimits }: BuiltTables, set: TableSetId): Config => {
+      if (config === null) throw new ConfigError(faults, files, signature)
+      const tableSet = Object.freeze({ version: set.version, digest: set.digest })
+      return Object.freeze({ ...config, routes: Object.freeze(routes), hash, rateLimits, tableSet })
+    },
     /**
      * The same main file with tables of the store, which take the place of those in files.
      *

@@ -5,6 +5,7 @@ import type { RateLimit } from '../model/rate-limit.ts'
 import { type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { frozenMap } from './frozen.ts'
 import { openDocument } from './open-document.ts'
+import type { RouteEntry } from './config.ts'
 import { buildRateLimits, rateLimits as rateLimitsSetting } from './rate-limit-settings.ts'
 import { sourceOf } from './read-file.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
@@ -16,6 +17,15 @@ const storedSchema: FileSchema = {
   ...routesFile.schema,
   required: [],
   properties: { ...routesFile.schema.properties, rate_limits: rateLimitsSetting.schema },
+}
+
+/** Tables that are built. */
+export interface BuiltTables {
+  readonly entries: readonly RouteEntry[]
+  /** Their content hash. */
+  readonly hash: string
+  /** Those of the configuration, and their own. */
+  readonly rateLimits: ReadonlyMap<string, RateLimit>
 }
 
 /**

@@ -8,17 +8,11 @@ import type { Config } from '../config/config.ts'
 import { DataPlane, type DataPlaneAddresses } from './data-plane.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { DecisionPoint, tablesInStore } from './decision-point.ts'
-import type { Composition } from './extensions.ts'
+import type { Activation, Composition } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { openLender } from './lender.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { type Registry, textOf } from '../telemetry/metric-registry.ts'
-
-/**
- * Activates a configuration that is prepared. Once it has returned, each message to a data plane arrives after
- * the activation. Resolves once no data plane decides by an earlier configuration. Never rejects.
- */
-export type Activation = () => Promise<void>
 
 export interface DataPlanes {
   /**

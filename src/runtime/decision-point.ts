@@ -18,7 +18,7 @@ import { History } from '../coherence/history.ts'
 import { type Coherence, Instance } from '../coherence/instance.ts'
 import { Lease } from '../coherence/lease.ts'
 import type { Config, MemoryBounds, TablesConfig } from '../config/config.ts'
-import { ConfigError } from '../config/faults.ts'
+import { ConfigError, distinctFaults } from '../config/faults.ts'
 import { methodsOf } from '../config/methods.ts'
 import { seatsFromOf } from '../config/seats-source.ts'
 import type { Activity } from '../model/activity.ts'
@@ -30,7 +30,8 @@ import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/pending-changes.ts'
 import type { ConfiguredFiles } from '../pipeline/pipeline.ts'
 import { exceptionsOf } from '../decision/router/pattern.ts'
-import { compileTable, type RouteTable } from '../decision/router/table.ts'
+import { type RouteTable, tableCompilation } from '../decision/router/table.ts'
+import { inSlices } from '../lib/time-slices.ts'
 import { serveKeySet } from '../identity/jwks-endpoint.ts'
 import { SignedIdentity } from '../identity/signed-identity.ts'
 import { SeatMemory } from '../decision/seats/memory.ts'
@@ -43,6 +44,10 @@ import { type DecidingTables, type MakeEndpoints, type TablesService } from './e
 import type { OtherIssuers } from './other-issuers.ts'
 import { type RevocationCounts, revocationDeps } from './revocation-deps.ts'
 import type { SignIn, SignInOptions, SignInPorts } from './sign-in.ts'
+
+/** Tables compile in slices, in ms: requests are served between two of them. */
+const SLICES = { work: 5, pause: 1 }
+const NEVER = new AbortController().signal
 
 /** The divisor of the bounds of live caches that gives those of candidate tables. */
 const SHADOW_SHARE = 8
@@ -186,11 +191,11 @@ export class DecisionPoint {
     // The built-in endpoints are routes of the table, and some answer questions about it.
     const builtIn = this.#builtIn(config, { signIn, identity, revoking }, () => deciding)
     const compile = ({ routes }: TablesConfig) =>
-      compileTable(routes, config.upstreams, builtIn, config.api.hosts)
-    const { table, faults } = compile(config)
-    const shadow = config.shadow === null ? null : compile(config.shadow)
+      inSlices(tableCompilation(routes, config.upstreams, builtIn, config.api.hosts), SLICES, NEVER)
+    const { table, faults } = await compile(config)
+    const shadow = config.shadow === null ? null : await compile(config.shadow)
     const all = [...faults, ...(shadow?.faults ?? [])]
-    if (all.length > 0) throw new ConfigError(all)
+    if (all.length > 0) throw new ConfigError(distinctFaults(all))
     const engine: DecisionEngineOptions = {
       table,
       authenticator: this.#authenticator(config, signIn, otherIssuer),

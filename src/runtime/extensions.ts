@@ -61,11 +61,16 @@ export interface ReloadObserver {
 }
 
 /**
- * Builds the configuration of a main file with tables of the store.
- *
- * @throws ConfigError with their faults, those of the router included
+ * Builds the configuration of a main file with tables of the store. Rejects with a ConfigError for their
+ * faults, those of the router included.
  */
-export type WithTables = (tables: ActiveTables) => Config
+export type WithTables = (tables: ActiveTables) => Promise<Config>
+
+/**
+ * Activates a configuration that is prepared. Once it has returned, each message to a data plane arrives after
+ * the activation. Resolves once no data plane decides by an earlier configuration. Never rejects.
+ */
+export type Activation = () => Promise<void>
 
 /** The files of a gateway's configuration, which the program that starts it reads. */
 export interface ConfigFiles {

@@ -17,8 +17,7 @@ import type { InstanceTables as FeedTables } from '../coherence/instance.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, type Fault } from '../config/faults.ts'
 import type { Log } from '../telemetry/logger.ts'
-import type { Activation } from './data-planes.ts'
-import type { WithTables } from './extensions.ts'
+import type { Activation, WithTables } from './extensions.ts'
 
 /** The most faults of one answer, and the most characters of each. */
 const MAX_FAULTS = 20
@@ -50,12 +49,21 @@ interface Prepared {
   readonly activate: Activation
 }
 
+interface Built {
+  readonly version: number
+  readonly digest: string
+  readonly withTables: WithTables
+  readonly config: Promise<Config>
+}
+
 export class InstanceTables implements FeedTables {
   readonly #parts: TablesParts
   #withTables: WithTables
   #gateway: RunningGateway | null = null
   #active: ActiveTables
   #prepared: Prepared | null = null
+  /** The newest result of {@link build}. */
+  #built: Built | null = null
   /** Settles with the newest work: a load, a preparation, or a reload of the main file. */
   #last: Promise<unknown> = Promise.resolve()
   /** A reading that has not begun; null: none. */
@@ -118,12 +126,17 @@ export class InstanceTables implements FeedTables {
   }
 
   /**
-   * Builds and compiles files as the next version.
-   *
-   * @throws ConfigError with their faults
+   * Builds files as the next version. Rejects with a ConfigError for their faults. One result is kept: a push
+   * asks for it several times.
    */
-  build(files: TableFiles): Config {
-    return this.#withTables({ version: this.#active.version + 1, digest: tablesDigest(files), files })
+  build(files: TableFiles): Promise<Config> {
+    const [version, digest, withTables] = [this.#active.version + 1, tablesDigest(files), this.#withTables]
+    const before = this.#built
+    if (before?.version === version && before.digest === digest && before.withTables === withTables)
+      return before.config
+    const config = withTables({ version, digest, files })
+    this.#built = { version, digest, withTables, config }
+    return config
   }
 
   /** A change of the tables that the instance could not be ready for. Requests wait, or none comes. */
@@ -172,7 +185,7 @@ export class InstanceTables implements FeedTables {
   }
 
   async #load(tables: ActiveTables, withTables: WithTables): Promise<Config> {
-    const config = withTables(tables)
+    const config = await withTables(tables)
     const activate = await this.#gateway?.prepare(config)
     await activate?.()
     this.#activated(tables, config)
@@ -192,7 +205,7 @@ export class InstanceTables implements FeedTables {
   async #prepare(candidate: string, files: TableFiles): Promise<void> {
     const gateway = this.#gateway
     if (gateway === null) return
-    const config = this.build(files)
+    const config = await this.build(files)
     this.#prepared = { candidate, files, config, activate: await gateway.prepare(config) }
   }
 

@@ -175,7 +175,7 @@ async function openTables({ tables }: Config, { store, files, startup, log }: Op
   const { tenant } = tables
   const { value } = await startup.retry(() => store.activeTables(tenant))
   const { withTables } = files
-  const config = withTables(value)
+  const config = await withTables(value)
   return { config, atInstance: new InstanceTables({ store, tenant, log }, value, withTables) }
 }
 

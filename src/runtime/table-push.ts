@@ -4,8 +4,9 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Committed, committedOf } from '../../seats-admin/model/change.ts'
 import {
+  type Committed,
+  committedOf,
   type InstanceFaults,
   isRefusal,
   type PushedTables,
@@ -46,7 +47,7 @@ export class TablePush implements TablesService {
   readonly build: TablesService['build'] = async (files) => {
     const { tables, instance } = this.#parts
     try {
-      return tables.build(files)
+      return await tables.build(files)
     } catch (cause) {
       if (!(cause instanceof ConfigError)) throw cause
       return { faults: [{ instance: instance.id, faults: faultsOf(cause) }] }

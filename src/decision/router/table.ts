@@ -109,9 +109,22 @@ export function* compiledTable(
   builtIn: readonly Route[],
   apiHosts: readonly string[] | null = null,
 ): Generator<null, RouteTable> {
-  const { table, faults } = yield* compilation(entries, upstreams, builtIn, apiHosts, () => [])
+  const { table, faults } = yield* tableCompilation(entries, upstreams, builtIn, apiHosts)
   for (const { message } of faults) throw new Error(message)
   return table
+}
+
+/**
+ * {@link compileTable} without the search for warnings, one entry a step. The same fault may be listed more
+ * than once.
+ */
+export function tableCompilation(
+  entries: readonly RouteEntry[],
+  upstreams: Upstreams,
+  builtIn: readonly Route[],
+  apiHosts: readonly string[] | null,
+): Generator<null, Pick<Compiled, 'table' | 'faults'>> {
+  return compilation(entries, upstreams, builtIn, apiHosts, () => [])
 }
 
 /** One entry a step. */

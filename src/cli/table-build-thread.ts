@@ -1,0 +1,32 @@
+/** A thread that builds tables of the store, and ends. `table-builder.ts` starts it. */
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { unpack } from '../config/worker-copy.ts'
+import {
+  buildTables,
+  contextOf,
+  ENTRIES_A_MESSAGE,
+  type TablesInput,
+  type ThreadMessage,
+} from './table-build.ts'
+
+const port = parentPort
+if (port === null) throw new Error('this file is a thread')
+
+const { input: packed, files } = workerData
+const input = unpack(packed) as unknown as TablesInput
+const built = buildTables({ ...input, context: contextOf(input.context) }, files)
+const say = (message: ThreadMessage) => port.postMessage(message)
+if ('faults' in built) say(built)
+else {
+  const { entries, ...others } = built
+  let sent = 0
+  const next = () => {
+    if (sent >= entries.length) return say({ built: others })
+    const from = sent
+    sent += ENTRIES_A_MESSAGE
+    say({ entries: entries.slice(from, sent) })
+  }
+  port.on('message', next)
+  next()
+}
