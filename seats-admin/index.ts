@@ -83,7 +83,7 @@ export { AuditVerifier } from './store/audit-verifier.ts'
 export type { HealthState } from './store/health.ts'
 export { MAX_SCIM_PAGE, type ScimList, type ScimPage } from './store/scim-store.ts'
 export { withSeatsFrom } from './store/with-seats-from.ts'
-export { inspectStore, openStore, type StoreLocation } from './store/open-store.ts'
+export { inspectStore, lateStore, openStore, type StoreLocation } from './store/open-store.ts'
 export type {
   HandleProof,
   LogoutSubject,

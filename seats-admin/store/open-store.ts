@@ -1,6 +1,6 @@
 /** Opens the configured store. */
 
-import type { PostgresOptions } from './postgres/postgres-store.ts'
+import type { LateStore, PostgresOptions } from './postgres/postgres-store.ts'
 import { inspectSqliteStore } from './sqlite/sqlite-file-check.ts'
 import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite-store.ts'
 import type { Store, StoreInspection } from './store.ts'
@@ -15,6 +15,13 @@ export async function openStore(options: StoreLocation): Promise<Store> {
   // Loaded only when used: the client takes memory.
   const { openPostgresStore } = await import('./postgres/postgres-store.ts')
   return openPostgresStore(options)
+}
+
+/** The store while it may be away, for a gateway that starts all the same; null: a file is never away. */
+export async function lateStore(options: StoreLocation): Promise<LateStore | null> {
+  if (options.kind === 'sqlite') return null
+  const { latePostgresStore } = await import('./postgres/postgres-store.ts')
+  return latePostgresStore(options)
 }
 
 /**

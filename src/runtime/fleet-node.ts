@@ -118,7 +118,7 @@ export class FleetNode {
   }
 
   /** Rejects when the store can't be read. */
-  async start(startup: Startup): Promise<void> {
+  async start(startup: Pick<Startup, 'retry'>): Promise<void> {
     await startup.retry(() => this.instance.start())
     void this.#audit.logHeads(this.#config.tenants.keys())
     this.show()

@@ -3,6 +3,7 @@
  * missed. `coherence/lease.ts` describes the protocol, `table-push.ts` the instance that writes.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type ActiveTables,
   type NumberedChange,
@@ -18,7 +19,10 @@ import type { Config } from '../config/config.ts'
 import { ConfigError, type Fault } from '../config/faults.ts'
 import type { Log } from '../telemetry/logger.ts'
 import type { Activation, WithTables } from './extensions.ts'
+import type { TablesCache } from './tables-cache.ts'
 
+/** Milliseconds between readings of the store that fail. */
+const READ_EVERY = 1000
 /** The most faults of one answer, and the most characters of each. */
 const MAX_FAULTS = 20
 const MAX_MESSAGE = 1000
@@ -27,6 +31,7 @@ export interface TablesParts {
   readonly store: Pick<TablesStore, 'activeTables' | 'tablesCandidate' | 'answerCandidate'>
   /** The tenant of the tables. */
   readonly tenant: string
+  readonly cache: Pick<TablesCache, 'write'>
   readonly log: Log
 }
 
@@ -68,6 +73,9 @@ export class InstanceTables implements FeedTables {
   #last: Promise<unknown> = Promise.resolve()
   /** A reading that has not begun; null: none. */
   #next: Promise<TablesAsOf> | null = null
+  /** Whether a change has arrived since the newest reading of {@link checkTables} began. */
+  #isBehind = false
+  #isCatchingUp = false
   /** The version that was refused and logged. */
   #refused: number | null = null
 
@@ -121,6 +129,8 @@ export class InstanceTables implements FeedTables {
       const prepared = this.#prepared
       this.#prepared = null
       if (prepared !== null) await this.#prepare(prepared.candidate, prepared.files).catch(() => {})
+      // This file may be the one with which a version of the store can be used.
+      this.#catchUp()
       return config
     })
   }
@@ -139,9 +149,28 @@ export class InstanceTables implements FeedTables {
     return config
   }
 
-  /** A change of the tables that the instance could not be ready for. Requests wait, or none comes. */
+  /**
+   * Reads tables that the instance could not be ready for, until it succeeds: no request may come that needs
+   * them, and what is open is to be decided by them.
+   */
   #catchUp(): void {
-    void this.checkTables().catch(() => {})
+    this.#isBehind = true
+    if (!this.#isCatchingUp) void this.#readMissed()
+  }
+
+  async #readMissed(): Promise<void> {
+    this.#isCatchingUp = true
+    while (this.#isBehind) {
+      this.#isBehind = false
+      try {
+        await this.checkTables()
+      } catch (cause) {
+        // Tables with faults stay so until the main file changes.
+        this.#isBehind ||= !(cause instanceof ConfigError)
+        await sleep(READ_EVERY, undefined, { ref: false })
+      }
+    }
+    this.#isCatchingUp = false
   }
 
   #activate(key: string): void {
@@ -159,6 +188,7 @@ export class InstanceTables implements FeedTables {
   #activated(active: ActiveTables, config: Config): void {
     this.#active = active
     this.#refused = null
+    this.#parts.cache.write(active)
     this.#gateway?.activated(config)
   }
 

@@ -7,7 +7,7 @@
 import {
   hideGateway,
   lockStore,
-  openStore,
+  type ActiveTables,
   type Store,
   type StoreLock,
   StoreUnavailable,
@@ -24,9 +24,11 @@ import { addInstanceGauges } from './gauges.ts'
 import { Gateway } from './gateway.ts'
 import { InstanceTables } from './instance-tables.ts'
 import { KeyUseWriter } from './key-use-writer.ts'
+import { onceOpen, openedStore } from './opened-store.ts'
 import { openOps, type OpsSource } from './ops.ts'
 import { openRedis } from './redis-parts.ts'
 import { Startup } from './store-retries.ts'
+import { TablesCache } from './tables-cache.ts'
 import { explainListening } from './surroundings/listener-fault.ts'
 import { explainStore } from './surroundings/store-fault.ts'
 
@@ -65,16 +67,17 @@ export async function startGateway(config: Config, log: Log, composition: Compos
 
     // 3. The store, and Redis, which connects in the background.
     const owned = lock === null ? location : { ...location, owner: { lock: lock.id, takes: true } }
-    const store = await startup.retry(
-      () => openStore(owned),
-      (late) => late.close(),
-    )
+    const kept = await keptTables(config, log)
+    // Workers begin with a store that responds.
+    const mayBeAway = kept !== null && kept.tables !== null && config.workers === 1
+    const { store, open } = await openedStore(owned, startup, mayBeAway)
     opened.add(() => store.close())
     const redis = await openRedis(config, log)
     opened.add(() => redis.close())
 
     // 4. The tables, if they are in the store.
-    const tables = await openTables(config, { store, files, startup, log })
+    const tables =
+      kept === null ? null : await openTables(kept, open !== null, { store, files, startup, log })
     if (tables !== null) active.begin(tables.config)
 
     // 5. The node of the fleet, which follows the changes of the store from step 7 on.
@@ -110,7 +113,13 @@ export async function startGateway(config: Config, log: Log, composition: Compos
       close,
     })
     files?.attach(starting)
-    await node.start(startup)
+    if (open === null) await node.start(startup)
+    else
+      void onceOpen(
+        () => open().then(() => node.start(AT_ONCE)),
+        () => opened.closing,
+        log,
+      )
 
     // 8. The listeners of clients.
     const addresses = await dataPlanes.listen()
@@ -125,6 +134,8 @@ export async function startGateway(config: Config, log: Log, composition: Compos
 /** What a start has opened. It is closed in the reverse order. */
 class Opened {
   readonly #closings: ((drain: number) => unknown)[] = []
+  /** Whether it is being closed, or is. */
+  closing = false
 
   /** @param close takes the ms that requests in flight have */
   add(close: (drain: number) => unknown): void {
@@ -132,6 +143,7 @@ class Opened {
   }
 
   async close(drain: number): Promise<void> {
+    this.closing = true
     for (const close of this.#closings.reverse()) await close(drain)
   }
 }
@@ -161,6 +173,23 @@ function listenForOperators({ ops, sources }: Config, source: OpsSource): Promis
   return explainListening(ops, sources.ops, () => openOps(ops, source))
 }
 
+/** One attempt. */
+const AT_ONCE: Pick<Startup, 'retry'> = { retry: (attempt) => attempt() }
+
+interface KeptTables {
+  readonly tenant: string
+  readonly cache: TablesCache
+  /** The tables that the gateway had when it ended; null: they are not known. */
+  readonly tables: ActiveTables | null
+}
+
+/** Null: the tables are in files. */
+async function keptTables({ tables }: Config, log: Log): Promise<KeptTables | null> {
+  if (tables.from === 'files') return null
+  const cache = new TablesCache(tables.cache, tables.tenant, log)
+  return { tenant: tables.tenant, cache, tables: await cache.read() }
+}
+
 interface OpeningTables {
   readonly store: Store
   readonly files: ConfigFiles | null
@@ -168,15 +197,19 @@ interface OpeningTables {
   readonly log: Log
 }
 
-/** Reads the active tables. Later versions arrive with the feed. */
-async function openTables({ tables }: Config, { store, files, startup, log }: OpeningTables) {
-  if (tables.from === 'files') return null
+/** The tables to begin with. Later versions arrive with the feed. @param isAway the store does not respond */
+async function openTables(
+  { tenant, cache, tables }: KeptTables,
+  isAway: boolean,
+  { store, files, startup, log }: OpeningTables,
+) {
   if (files === null) throw new Error('tables of the store are built with the files of a configuration')
-  const { tenant } = tables
-  const { value } = await startup.retry(() => store.activeTables(tenant))
   const { withTables } = files
-  const config = await withTables(value)
-  return { config, atInstance: new InstanceTables({ store, tenant, log }, value, withTables) }
+  const read = async () => (await startup.retry(() => store.activeTables(tenant))).value
+  const active = isAway && tables !== null ? tables : await read()
+  const config = await withTables(active)
+  cache.write(active)
+  return { config, atInstance: new InstanceTables({ store, tenant, cache, log }, active, withTables) }
 }
 
 /** Loads the code for workers only if there are workers. */

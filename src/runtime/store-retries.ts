@@ -16,6 +16,11 @@ import { storeFault, storeFinding } from './surroundings/store-fault.ts'
 const RETRY_EVERY = 250
 const LOG_EVERY = 1000
 
+/** Whether the store may become usable by itself. */
+export function isTransient(cause: unknown): cause is StoreUnavailable {
+  return cause instanceof StoreUnavailable && TRANSIENT.has(cause.fault)
+}
+
 /** The store did not become usable in time. */
 export class StartupTimeout extends SurroundingsFault {}
 
@@ -69,8 +74,7 @@ export class Startup {
           if (ended) dispose(value)
           return value
         } catch (cause) {
-          if (ended || !(cause instanceof StoreUnavailable) || !TRANSIENT.has(cause.fault))
-            throw storeFault(this.#settings, cause)
+          if (ended || !isTransient(cause)) throw storeFault(this.#settings, cause)
           this.#latest = cause
           if (this.#remaining <= 0) throw this.#timedOut()
         }

@@ -51,6 +51,25 @@ export async function openPostgresStore({
   return storeOf(new ConnectionPools(target, pool, timeout))
 }
 
+/**
+ * The store while its server may be away. Each call connects by itself; until {@link LateStore.open} has
+ * resolved, the tables may be those of an older version, or missing.
+ */
+export function latePostgresStore(options: PostgresOptions): LateStore {
+  const { url, pool = DEFAULT_POOL, timeout = DEFAULT_TIMEOUT } = options
+  const target = targetOf(url)
+  return {
+    store: storeOf(new ConnectionPools(target, pool, timeout)),
+    open: () => onOwnConnection(target, OPEN_TIMEOUT, (connection) => migrate(connection)),
+  }
+}
+
+export interface LateStore {
+  readonly store: Store
+  /** Rejects with a StoreUnavailable, and may be called again then. */
+  readonly open: () => Promise<void>
+}
+
 function targetOf(url: string): Target {
   try {
     return parseUrl(url)
