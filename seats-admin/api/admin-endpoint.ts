@@ -29,6 +29,11 @@ export interface AdminEndpoint extends EndpointDescription<AdminCode> {
   /** Whether it changes nothing, although its method is not GET. */
   readonly reads?: boolean
   /**
+   * Until when a checked body gives what the caller holds, in ms since the epoch: the caller must hold it for
+   * as long. Absent: the time does not matter.
+   */
+  lastsUntil?(body: unknown): number
+  /**
    * Checks a body, which may take long: before the rights of the caller are read, so that these are not old
    * at the write. `handle` does not check the same body again.
    */
@@ -92,12 +97,13 @@ type ParamsOf<Path extends string> = [ParamOf<Path>] extends [never]
 
 interface Declared<Path extends string, P extends Parameters, B, A extends Answers> extends Omit<
   AdminEndpoint,
-  'path' | 'params' | 'query' | 'body' | 'answers' | 'checkBody' | 'handle'
+  'path' | 'params' | 'query' | 'body' | 'answers' | 'lastsUntil' | 'checkBody' | 'handle'
 > {
   readonly path: Path
   readonly query?: P
   readonly body?: Checker<B>
   readonly answers: A
+  readonly lastsUntil?: (body: B) => number
   handle(request: {
     readonly params: Readonly<Record<ParamOf<Path>, string>>
     readonly query: Values<P>
@@ -119,7 +125,7 @@ export function endpoint<
 >(declared: Declared<Path, P, B, A> & ParamsOf<Path>): AdminEndpoint {
   // What a GET does not know might be a filter: an answer without it would be of more than was asked for.
   const { query: parameters = declared.method === 'GET' ? ({} as P) : undefined } = declared
-  const { body: check, conditional = false } = declared
+  const { body: check, conditional = false, lastsUntil } = declared
   const checkedBodies = new WeakSet<object>()
   return {
     ...declared,
@@ -131,6 +137,7 @@ export function endpoint<
       return null
     },
     ...(check === undefined ? {} : { body: { schema: published(check.schema) } }),
+    ...(lastsUntil === undefined ? {} : { lastsUntil: (body: unknown) => lastsUntil(body as B) }),
     async handle({ params, query, body, ifMatch: lines = [], accept = [], caller }) {
       const values = parameters === undefined ? ({} as Values<P>) : readParameters(query, parameters)
       if (isRefusal(values)) return values

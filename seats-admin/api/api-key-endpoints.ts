@@ -67,11 +67,12 @@ function createApiKey(deps: AdminDeps): AdminEndpoint {
     operation: 'createApiKey',
     summary: 'Creates an API key and returns its text.',
     details:
-      'The text of the key is in this answer alone: the gateway stores its hash. The key grants what its Seats grant now.',
+      'The text of the key is in this answer alone: the gateway stores its hash. The key grants what its Seats grant now. If the caller holds their permissions by a grant, the key must expire no later than that.',
     body: apiKeyBody,
     answers: { 200: createdApiKey.schema },
     tagged: true,
     codes: ['grant_exceeds_own'],
+    lastsUntil: ({ expires_at: end = null }) => (end === null ? Infinity : (parseDateTime(end) ?? Infinity)),
     async handle({ body, caller }) {
       const writer = writerOf(caller, deps)
       const input = apiKeyInput(body, writer.now)

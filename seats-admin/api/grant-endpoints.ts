@@ -63,10 +63,11 @@ function createGrant(deps: AdminDeps): AdminEndpoint {
     operation: 'createGrant',
     summary: 'Gives a user a Seat until a time, besides the Seats of the sign-in.',
     details:
-      'The user has the Seat in all of its spaces. The Seat must be one that the caller could give to an API key. What is open is decided again when the grant begins, ends or is deleted.',
+      'The user has the Seat in all of its spaces. The Seat must be one that the caller could give to an API key. If the caller holds its permissions by a grant, `until` must not be later than the end of that. What is open is decided again when the grant begins, ends or is deleted.',
     body: grantBody,
     answers: { 200: grant.schema },
     codes: ['grant_exceeds_own', 'unavailable'],
+    lastsUntil: ({ until }) => parseDateTime(until) ?? Infinity,
     async handle({ body, caller }) {
       const writer = writerOf(caller, deps)
       const input = grantInput(body, writer.now)

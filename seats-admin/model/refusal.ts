@@ -91,7 +91,7 @@ export const seatNameTaken: AdminRefusal = {
 export const grantExceedsOwn: AdminRefusal = {
   refused: 'grant_exceeds_own',
   detail:
-    'You may manage only Seats whose permissions you hold in this space yourself. Outside the admin space such a Seat must have this space only, and a new name must be unused in the tenant.',
+    'You may manage only Seats whose permissions you hold in this space yourself. Outside the admin space such a Seat must have this space only, and a new name must be unused in the tenant. What you hold by a grant with an end you may pass on until that end.',
 }
 /** The refusal of one request that makes several changes. */
 export function permissionDenied(permission: string): AdminRefusal {

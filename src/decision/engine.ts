@@ -136,8 +136,11 @@ export class DecisionEngine {
   /**
    * All permissions of the caller in the request's space, for a built-in endpoint that grants permissions: as
    * of a state that allows the request. Rejects if the store can't be asked.
+   *
+   * @param until ms since the epoch: what the caller has by grants that end before is left out, so that it
+   *   cannot be passed on for longer
    */
-  async held(request: AuthorizationRequest): Promise<HeldPermissions | Refusal> {
+  async held(request: AuthorizationRequest, until: number): Promise<HeldPermissions | Refusal> {
     const { seats } = this.#parts
     return decideOnOneState(seats.received, async (reads) => {
       const draft = new Draft(request, false, null, reads)
@@ -145,7 +148,8 @@ export class DecisionEngine {
       if (refusal !== null) return refusal
       const { principal, space, resolved } = draft
       if (principal === null || space === null || resolved === null) return NOTHING_HELD
-      return heldPermissions(seats, principal.tenant, resolved, space, reads)
+      const entries = resolved.entries.filter(({ grant }) => grant === undefined || grant.until >= until)
+      return heldPermissions(seats, principal.tenant, { ...resolved, entries }, space, reads)
     })
   }
 

@@ -204,8 +204,10 @@ export interface LocalRequest {
   /**
    * Permissions that the caller holds in `space`, if the request is still allowed. Rejects if the store
    * can't be asked.
+   *
+   * @param until ms since the epoch: those that a grant ends before are left out
    */
-  held(): Promise<HeldPermissions | Refusal>
+  held(until: number): Promise<HeldPermissions | Refusal>
 }
 
 export interface LocalResponse {

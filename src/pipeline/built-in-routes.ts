@@ -186,7 +186,7 @@ async function serve(
   if (faulty !== null) return refusalOf(faulty)
   // A read grants nothing, so it needs no more than the space.
   const isRead = endpoint.method === 'GET' || endpoint.reads === true
-  const held = isRead ? NOTHING_HELD : await request.held()
+  const held = isRead ? NOTHING_HELD : await request.held(endpoint.lastsUntil?.(request.body) ?? 0)
   if (held instanceof Refusal) return held
   const reply = await endpoint.handle({
     params: decoded(request.params),

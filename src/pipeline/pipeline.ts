@@ -64,7 +64,8 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
       reevaluate: (exchange) => this.reevaluate(exchange),
       passAgain: (engine, exchange) =>
         engine === this.config.engine ? null : this.listFor(exchange, this.stages)(exchange),
-      held: (exchange) => this.config.engine.held(authorizationRequest(exchange.request, exchange.id)),
+      held: (exchange, until) =>
+        this.config.engine.held(authorizationRequest(exchange.request, exchange.id), until),
     }
     this.#files = files
     this.#stagesOf = stagesOf

@@ -25,7 +25,7 @@ t.test('an administrator may grant what one state lets it grant, and not what tw
   t.equal((await engine.evaluate(request)).decision.code, 'allow')
   store.grant('B', [])
   store.isSlow = true
-  const held = engine.held(request)
+  const held = engine.held(request, 0)
   const exchange = () => store.seats.set('A', []).set('B', ['rights:all'])
   store.write(exchange, ['seat-name', 'A'], ['seat-name', 'B'])
   store.isSlow = false

@@ -76,3 +76,47 @@ t.test('an administrator of one space grants what the administrator has, there a
     t.match((await world.client.send(method, path, lister)).json, { code: 'permission_denied' })
   t.equal((await world.client.send('DELETE', `/v1/grants/${data[0].id}`, headers)).status, 204)
 })
+
+t.test('what a caller holds by a grant can be passed on until its end, and no longer', async (t) => {
+  const world = await startWorld(t)
+  const rights = ['grants:create', 'api-keys:create']
+  await world.seat('Lead', ['main'], ['trainings:create', ...rights])
+  await world.seat('Viewer', ['main'], ['trainings:list'])
+  await world.seat('Creator', ['main'], ['trainings:list', 'trainings:create'])
+  await world.seat('Owner', ['main'], ['*'])
+  const at = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString()
+  const end = at(HOUR)
+  const give = async (user: string, seat: string) =>
+    t.equal((await world.admin('POST', '/v1/grants', { user, seat, until: end })).status, 200)
+  const caller = async (sub: string) => {
+    const headers = {
+      authorization: `Bearer ${await world.token(['main:Viewer'], { sub })}`,
+      ...{ space: 'main', 'content-type': 'application/json' },
+    }
+    const post = async (path: string, body: object) => {
+      const { status, json } = await world.client.send('POST', path, headers, JSON.stringify(body))
+      return status === 200 ? 'made' : json.code
+    }
+    return {
+      grant: (seat: string, until: string) => post('/v1/grants', { user: sub, seat, until }),
+      key: (seat: string, more = {}) => post('/v1/api-keys', { name: 'k', seats: [seat], ...more }),
+    }
+  }
+  await give('lead', 'Lead')
+  const lead = await caller('lead')
+  t.equal(await lead.grant('Lead', at(2 * HOUR)), 'grant_exceeds_own', 'the own grant for longer')
+  t.equal(await lead.grant('Creator', at(2 * HOUR)), 'grant_exceeds_own', 'a part of it for longer')
+  t.equal(await lead.grant('Viewer', at(2 * HOUR)), 'made', 'what a Seat of the sign-in holds')
+  t.equal(await lead.grant('Creator', end), 'made')
+  t.equal(await lead.grant('Lead', end), 'made')
+  t.equal(await lead.key('Creator'), 'grant_exceeds_own', 'a key without an end')
+  t.equal(await lead.key('Creator', { expires_at: at(2 * HOUR) }), 'grant_exceeds_own')
+  t.equal(await lead.key('Creator', { expires_at: end }), 'made')
+  t.equal(await lead.key('Viewer'), 'made')
+  await give('owner', 'Owner')
+  const owner = await caller('owner')
+  t.equal(await owner.grant('Owner', at(2 * HOUR)), 'grant_exceeds_own')
+  t.equal(await owner.key('Owner'), 'grant_exceeds_own')
+  t.equal(await owner.grant('Owner', end), 'made')
+  t.equal(await owner.key('Owner', { expires_at: end }), 'made')
+})

@@ -103,7 +103,7 @@ t.test('the handler gets the caller, its grants and the request', async (t) => {
     principal: { user: 'alice', tenant: 'acme' },
     space: 'north',
   })
-  t.same(await received?.held(), { all: false, permissions: new Set(['seats:create']) })
+  t.same(await received?.held(0), { all: false, permissions: new Set(['seats:create']) })
   t.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
   t.same(valuesOf(answer, 'content-type'), ['application/json'])
   t.same(valuesOf(answer, 'content-length'), ['11'])

@@ -22,10 +22,10 @@ export interface LocalPipeline {
   /** Evaluates the request again, as of now. */
   reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation>
   /**
-   * All permissions of the caller in the request's space, if the request is still allowed. Rejects when the
-   * store can't be asked.
+   * The permissions of the caller in the request's space until a time, if the request is still allowed.
+   * Rejects when the store can't be asked.
    */
-  held(exchange: Exchange): Promise<HeldPermissions | Refusal>
+  held(exchange: Exchange, until: number): Promise<HeldPermissions | Refusal>
   /** Sends a refusal of the handler or of the body. */
   readonly refuse: Refuse
   /** Handles an exception of either. */
@@ -89,7 +89,7 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     requestId: exchange.id,
     principal,
     space,
-    held: () => pipeline.held(exchange),
+    held: (until) => pipeline.held(exchange, until),
   })
 }
 
