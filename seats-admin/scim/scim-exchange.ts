@@ -74,10 +74,14 @@ const REFUSALS: Readonly<Record<ScimRefusal['refused'], (detail: string) => Scim
   changed: (detail) => new ScimFault(503, null, detail),
 }
 
+/** Seconds: the lease of an instance and its margin, rounded up. Until then, a silent one may still have it. */
+const NOT_CLOSED_FOR = 2
+
 const notClosed = new ScimFault(
   503,
   null,
   'The change is made, but an instance of the gateway did not say that it ended what was open. Repeat the request.',
+  NOT_CLOSED_FOR,
 )
 
 /** The result of a write, when it is in force everywhere. */

@@ -19,11 +19,14 @@ export class ScimFault {
   readonly scimType: ScimType | null
   /** Public: it contains no value of the request. */
   readonly detail: string
+  /** Of a 503: the seconds after which the request may be repeated. */
+  readonly retryAfter: number
 
-  constructor(status: number, scimType: ScimType | null, detail: string) {
+  constructor(status: number, scimType: ScimType | null, detail: string, retryAfter = 1) {
     this.status = status
     this.scimType = scimType
     this.detail = detail
+    this.retryAfter = retryAfter
   }
 }
 

@@ -131,11 +131,11 @@ function tagsIn(lines: readonly string[]): IfMatch | null | ScimFault {
   return isRefusal(tags) ? new ScimFault(400, 'invalidValue', 'An entity tag is malformed.') : tags
 }
 
-function faultResponse({ status, scimType, detail }: ScimFault): ScimResponse {
+function faultResponse({ status, scimType, detail, retryAfter }: ScimFault): ScimResponse {
   return {
     status,
     body: errorForm(status, scimType, detail),
-    ...(status === 503 ? { headers: ['retry-after', '1'] } : {}),
+    ...(status === 503 ? { headers: ['retry-after', String(retryAfter)] } : {}),
     ...(scimType === null ? {} : { scimType }),
   }
 }

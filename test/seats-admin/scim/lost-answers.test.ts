@@ -2,6 +2,8 @@
 
 import t from 'tap'
 import { serveScim } from '../../../seats-admin/index.ts'
+import { LEASE, MARGIN } from '../../../src/coherence/lease.ts'
+import { REACHED } from '../api/support.ts'
 import type { Committed } from '../../../seats-admin/model/change.ts'
 import { deletedUser, made, scim, scimGroup, scimUser } from '../store/scim-records.ts'
 import { databases } from '../store/sqlite/support.ts'
@@ -9,6 +11,30 @@ import { inTurn } from '../store/in-turn.ts'
 
 const database = inTurn(t, databases())
 const tenant = { id: 'acme', mode: 'externalId', adminSpace: 'admin', base: 'https://gw.example' } as const
+
+t.test('a provider repeats what is not closed once a lease is over', async (t) => {
+  const { store } = await database(t)
+  const silent = { ...REACHED, how: 'lease_ended', cut: null } as const
+  let reached: typeof REACHED = silent
+  const deps = {
+    ...{ store, now: Date.now, written: () => {}, announce: async () => {} },
+    revoking: {
+      ...{ revoke: async () => [reached], issuers: () => [], unreached: () => [] },
+      ...{ sign: null, answered: () => {} },
+    },
+  }
+  const user = await scimUser(store, 'ann')
+  const off = { Operations: [{ op: 'replace', path: 'active', value: false }] }
+  const send = () =>
+    serveScim(deps, tenant, {
+      ...{ method: 'PATCH', path: ['Users', user.id], query: '', ifMatch: [], ifNoneMatch: [] },
+      ...{ body: off, requestId: 'test' },
+    })
+  const seconds = Math.ceil((LEASE + MARGIN) / 1000)
+  t.match(await send(), { status: 503, headers: ['retry-after', String(seconds)] })
+  reached = REACHED
+  t.match(await send(), { status: 200, body: { active: false } })
+})
 
 t.test('a deletion of what is gone is a 404 once the deletion is announced', async (t) => {
   const { store } = await database(t)
