@@ -120,3 +120,27 @@ t.test('what a caller holds by a grant can be passed on until its end, and no lo
   t.equal(await owner.grant('Owner', end), 'made')
   t.equal(await owner.key('Owner', { expires_at: end }), 'made')
 })
+
+t.test('to end a grant needs grants:delete alone', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Owner', ['main'], ['*'])
+  await world.seat('Ender', ['admin'], ['grants:delete'])
+  const until = new Date(Date.now() + HOUR).toISOString()
+  const body = { user: 'eve', seat: 'Owner', until }
+  const { id } = (await world.admin('POST', '/v1/grants', body)).json
+  const { key } = (await world.admin('POST', '/v1/api-keys', { name: 'ender', seats: ['Ender'] })).json
+  const send = (method: string, path: string, sent?: string) =>
+    world.client.send(
+      method,
+      path,
+      {
+        'x-api-key': key,
+        space: 'admin',
+        ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      sent,
+    )
+  t.match((await send('POST', '/v1/grants', JSON.stringify(body))).json, { code: 'permission_denied' })
+  t.equal((await send('DELETE', `/v1/grants/${id}`)).status, 204)
+  t.same((await world.admin('GET', '/v1/grants')).json.data, [])
+})

@@ -2,7 +2,9 @@
 
 import t from 'tap'
 import { until } from '../support/until.ts'
-import { startScim } from './support.ts'
+import { seatgateHere } from '../cli/in-process.ts'
+import { env } from '../support/world.ts'
+import { GLOBEX_TOKEN, NEW_TOKEN, startScim, TOKEN } from './support.ts'
 
 t.test('logged once a departure', async (t) => {
   const scim = await startScim(t, { acme: ['seats_from: scim'] })
@@ -24,7 +26,13 @@ t.test('logged once a departure', async (t) => {
     t.match(lines().at(-1), { tenant: 'acme' })
     t.equal(await lost(), times)
   }
+  const lint = async () => {
+    const secrets = { TOKEN, NEW_TOKEN, GLOBEX_TOKEN }
+    return (await seatgateHere(world.folder, ['lint', '--tenant', 'acme'], { ...env, ...secrets })).out
+  }
+  t.notMatch(await lint(), 'nobody_administers')
   await leave(1)
+  t.match(await lint(), /^error nobody_administers/m)
   const cid = await scim.user('cid')
   t.equal(lines().length, 1, 'the next write says nothing new')
   await scim.patch(`/Groups/${group}`, { op: 'Add', path: 'members', value: [{ value: cid }] })
