@@ -165,7 +165,11 @@ t.test('refusals', async (t) => {
   const other = await world.acme.sign(claims(), { typ: 'logout+jwt' })
   t.equal(await send(other, issSub('alice')), '401 token_invalid', 'another type')
   const foreign = await world.globex.sign(claims())
-  t.equal(await send(foreign, issSub('alice')), '401 token_invalid', "another tenant's keys")
+  for (const subject of [
+    ...[issSub('alice'), issSub('nobody'), issSub('alice', world.globex.issuer)],
+    { format: 'did', url: 'did:example:1' },
+  ])
+    t.equal(await send(foreign, subject), '401 token_invalid', "another tenant's keys learn nothing")
   t.equal(await send(await world.acme.sign(claims()), issSub('alice'), uri('nobody')), '401 token_invalid')
   const own = await world.acme.sign(claims({ aud: uri('globex') }))
   t.equal(await send(own, issSub('alice'), uri('globex')), '401 token_invalid', 'at another tenant')

@@ -55,8 +55,8 @@ t.test(
     const world = await freshWorld({ acme: { revocation: true, events } })
     world.user('alice', {})
     const browser = world.visitor()
-  const begun = await browser.postJson(`${world.origin}${prefix}/auth/oidc/login`, { tenant: 'acme' })
-  t.equal((await browser.walk(begun.json.authorization_url)).status, 200)
+    const begun = await browser.postJson(`${world.origin}${prefix}/auth/oidc/login`, { tenant: 'acme' })
+    t.equal((await browser.walk(begun.json.authorization_url)).status, 200)
     const path = '/auth/oidc/global-token-revocation/acme'
     const subject = { format: 'iss_sub', iss: world.acme.issuer, sub: 'alice' }
     const client = new Client(world.gateway.port)

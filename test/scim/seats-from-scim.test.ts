@@ -3,6 +3,8 @@
  * after the answer to each change. What a token names counts no more; API keys are as before.
  */
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { seatgateHere } from '../cli/in-process.ts'
 import { env } from '../support/world.ts'
@@ -143,6 +145,31 @@ t.test('a grant ends with the user, and who is made again has it not', async (t)
   await scim.user('leaver', { externalId: 'leaver' })
   t.match(await ask('leaver'), /^40[13] /)
   t.same((await world.admin('GET', '/v1/grants?user=leaver')).json.data, [])
+})
+
+t.test('the commands say that the users are exact', async (t) => {
+  await world.seat('Exact', ['main'], ['trainings:list'])
+  const id = await scim.user('iris')
+  const group = await scim.group('Exact', [id])
+  const run = (...args: string[]) => seatgateHere(world.folder, args, { ...env, ...SECRETS })
+  const who = await run(...WHO_CAN)
+  t.match(who.out, '\nUsers, exactly: by their SCIM groups now or a grant\n')
+  t.match(who.out.replaceAll('\n', ' '), / users?\. The users are exact\. /)
+  t.equal(JSON.parse((await run(...WHO_CAN, '--json')).out).exact, true)
+  const ofIris = ['can', '--user', 'iris', '--tenant', 'acme']
+  t.match(await run(...ofIris), { out: /\/list/, err: /note: exact: the Seats are those of SCIM groups/ })
+  const rows = JSON.parse((await run(...ofIris, '--json')).out)
+  t.ok(rows.length > 0 && rows.every(({ exact }: { exact: boolean }) => exact))
+  writeFileSync(
+    join(world.folder, 'seats.yaml'),
+    'tenant: acme\nseats: { Exact: { spaces: [main], permissions: [] } }\n',
+  )
+  const plan = await run(
+    ...['seats', 'plan', 'seats.yaml', '--url', `http://127.0.0.1:${world.port}`],
+    ...['--api-key', world.keys['acme'] ?? ''],
+  )
+  t.match(plan, { code: 3, out: /\nusers are exact: those who have the Seats by their SCIM groups now\n/ })
+  t.equal((await scim.send('DELETE', `/Groups/${group}`)).status, 204)
 })
 
 t.test('a user of many groups, whose authorization is cached', async (t) => {
