@@ -41,6 +41,8 @@ const READING = [
   'api-keys/01KAJ0Z1V5Q8T2C0W7M3E9R4XD',
   'users',
   'users?sub=alice',
+  'groups',
+  'groups/01KAJ0Z1V5Q8T2C0W7M3E9R4XD',
   'grants',
   'audit',
   'explain?method=GET&path=%2Fv1%2Ftrainings&by=seats&seats=Viewer',

@@ -5,6 +5,7 @@
 
 import t from 'tap'
 import { until } from '../support/until.ts'
+import { giveScim, ScimWorld } from '../scim/support.ts'
 import { startConsole } from './console.ts'
 
 const console = await startConsole(t)
@@ -18,7 +19,10 @@ const HOSTILE = [
   `"><iframe srcdoc="<script>parent.${RUN}</script>">`,
   `javascript:${RUN}`,
 ]
+await giveScim(world, 'scim: { token: "${TOKEN}" }')
+const scim = new ScimWorld(gateway)
 const ids: string[] = []
+const groups: string[] = []
 for (const [at, text] of HOSTILE.entries()) {
   ids.push(await gateway.seat(text, ['main', 'admin'], ['trainings:list']))
   await console.keyOf(`key ${text}`, [text])
@@ -32,6 +36,8 @@ for (const [at, text] of HOSTILE.entries()) {
     until: '2099-01-01T00:00:00Z',
     reason: `reason ${text}`,
   })
+  const texts = { externalId: `scim ${sub}`, displayName: text }
+  groups.push(await scim.group(text, [await scim.user(`${at} ${text}`, texts)]))
   const path = `/v1/trainings/${encodeURIComponent(text)}`
   await gateway.client.send('DELETE', path, { 'x-api-key': console.key, space: 'main' })
   await gateway.client.send('GET', `/v1/trainings?q=${encodeURIComponent(text)}`, { space: 'main' })
@@ -41,7 +47,8 @@ await gateway.admin('PUT', `/v1/seats/${seat}`, { permissions: ['trainings:list'
 const asked = (text: string) => encodeURIComponent(text)
 
 const PAGES = [
-  ...['', 'routes', 'seats', 'api-keys', 'users', 'grants', 'audit'],
+  ...['', 'routes', 'seats', 'api-keys', 'users', 'groups', 'grants', 'audit'],
+  ...groups.map((id) => `groups/${id}`),
   ...ids.map((id) => `seats/${id}`),
   ...HOSTILE.flatMap((text, at) => [
     `users?sub=${asked(`user-${at} ${text}`)}`,
@@ -50,6 +57,8 @@ const PAGES = [
     `seats/${asked(text)}`,
     `api-keys?name=${asked(text)}`,
     `users?sub=${asked(text)}`,
+    `groups?q=${asked(text)}`,
+    `groups/${asked(text)}`,
     `routes?q=${asked(text)}`,
     `audit?actor=${asked(text)}&target=${asked(text)}&action=${asked(text)}&since=${asked(text)}`,
     `explain?method=GET&path=${asked(`/${text}`)}&space=${asked(text)}&by=user&who=${asked(text)}`,
@@ -73,8 +82,10 @@ t.test('each page shows them as text', async (t) => {
     await console.open(page, path)
     t.same(await page.evaluate(FOUND), clean, path)
   }
-  await console.open(page, 'seats')
-  for (const text of HOSTILE) t.match(await page.textContent('main'), text, 'the whole text is there')
+  for (const path of ['seats', 'groups']) {
+    await console.open(page, path)
+    for (const text of HOSTILE) t.match(await page.textContent('main'), text, `${path}: the whole text`)
+  }
 })
 
 t.test('so do the dialogs', async (t) => {

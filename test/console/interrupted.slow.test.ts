@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { until } from '../support/until.ts'
+import { giveScim, ScimWorld } from '../scim/support.ts'
 import { startConsole } from './console.ts'
 
 const console = await startConsole(t)
@@ -12,6 +13,9 @@ const { gateway } = world
 const admins = await gateway.seat('Administrators', ['admin'], ['*'])
 const { id: key } = await console.keyOf('nightly export', ['Administrators'])
 world.user('carol', { memberOf: ['Administrators'], email: 'carol@acme.example', email_verified: true })
+
+await giveScim(world, 'scim: { token: "${TOKEN}" }')
+const group = await new ScimWorld(gateway).group('Staff')
 
 /** Paths and their headings. */
 const PAGES: readonly (readonly [path: string, heading: string])[] = [
@@ -25,6 +29,8 @@ const PAGES: readonly (readonly [path: string, heading: string])[] = [
   [`api-keys/${key}`, 'nightly export'],
   ['users?q=carol', 'Users'],
   ['users?sub=carol', 'carol@acme.example'],
+  ['groups?q=Sta', 'Groups'],
+  [`groups/${group}`, 'Staff'],
   ['audit?action=seat.create', 'Audit'],
   ['explain?method=GET&path=%2Fv1%2Ftrainings&space=main&by=user&who=carol', 'Explain'],
   ['nothing/here', 'No such page'],
