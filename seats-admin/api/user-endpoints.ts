@@ -33,7 +33,7 @@ function listUsers(deps: AdminDeps): AdminEndpoint {
     path: '/v1/users',
     permission: 'users:list',
     operation: 'listUsers',
-    summary: 'Lists the users who have signed in, or have been given a Seat by a grant.',
+    summary: 'Lists the users whom a sign-in, SCIM or a grant has made known.',
     details:
       'With the Seats of the latest sign-in (with `seats_from: scim`, those that the groups give now), and the grants in force. Users of other issuers do not sign in here and are not listed.',
     query: LIST,
@@ -60,9 +60,9 @@ function readUser(deps: AdminDeps): AdminEndpoint {
     path: '/v1/users/{sub}',
     permission: 'users:read',
     operation: 'readUser',
-    summary: 'Reads a user who has signed in, or has been given a Seat by a grant.',
+    summary: 'Reads a user whom a sign-in, SCIM or a grant has made known.',
     details:
-      'With the Seats of the latest sign-in, and the grants in force. Users of other issuers do not sign in here and are not found.',
+      'With the Seats of the latest sign-in (with `seats_from: scim`, those that the groups give now), and the grants in force. Users of other issuers do not sign in here and are not found.',
     params: {
       sub: text(
         'The `sub` of the user, with any characters, percent-encoded. If it has a segment `.` or `..`, use `GET /v1/users?sub=` instead.',

@@ -219,12 +219,12 @@ export const heldGrant = view(
 export const user = view(
   named(
     'User',
-    'A user who has signed in, or has been given a Seat by a grant.',
+    'A user whom a sign-in, SCIM or a grant has made known.',
     object(
       {
         sub: text('The only field that identifies the user.', { examples: ['alice'] }),
         email: orNull(
-          text('The email address at the latest sign-in. Null if the provider did not give one.'),
+          text('The email address at the latest sign-in, or the one that SCIM gave. Null if there is none.'),
         ),
         last_sign_in: orNull(
           time(
