@@ -35,6 +35,10 @@ export interface Answers {
   'GET /v1/access/can': { data: AccessRow[]; exact: boolean; has_more: boolean }
   'POST /v1/access/explain': DecisionRecord
   'GET /v1/routes': { data: ListedRoute[]; has_more: boolean }
+  'GET /v1/tables': { version: number; hash: string | null; entries: number; created_at: string | null; created_by: { kind: string; id: string; name?: string } | null; files: Record<string, string>; versions: ListedTables[]; has_more: boolean }
+  'PUT /v1/tables': { version: number; hash: string; instances: ({ id: string; name: string; how: 'acknowledged' | 'lease_ended'; ms: number; cut: number | null })[]; took_ms: number; changes: TablesChange[] }
+  [operation: `GET /v1/tables/${string}`]: { version: number; hash: string | null; entries: number; created_at: string | null; created_by: { kind: string; id: string; name?: string } | null; files: Record<string, string> | null }
+  'POST /v1/tables/plan': { equal: boolean; hash: string; changes: TablesChange[] }
   'GET /v1/decisions': { data: Decision[]; has_more: boolean }
   'GET /v1/fleet': { data: FleetInstance[]; changes: FleetChange[]; redis: 'ok' | 'degraded' | null }
   'GET /v1/fleet/secrets': { data: ({ tenant: string; instances: InstanceSecrets[] })[] }
@@ -104,6 +108,8 @@ export interface ListedRoute { method: string; path: string; permission: string;
 
 export interface ListedSeat { id: string; name: string; spaces: string[]; permissions: string[]; member_count: number; member_count_exact: boolean; created_at: string }
 
+export interface ListedTables { version: number; hash: string | null; entries: number; created_at: string | null; created_by: { kind: string; id: string; name?: string } | null }
+
 export interface PlannedChange { action: 'create' | 'update' | 'delete'; name: string; spaces_added: string[]; spaces_removed: string[]; permissions_added: string[]; permissions_removed: string[]; users: number; api_keys: { count: number; names: string[] }; routes_gained: { count: number; routes: string[] }; routes_lost: { count: number; routes: string[] }; was?: string; id?: string }
 
 export interface RefusedReload { at: string; faults: number; first: string }
@@ -123,6 +129,10 @@ export interface SeatVia { group?: string; grant?: string; until?: string }
 export interface SeatsPlan { tenant: string; unchanged: number; warnings: Warning[]; space: string; users_exact: boolean; changes: PlannedChange[]; unnamed: { count: number; names: string[] }; versions: Record<string, string | null> }
 
 export interface Session { id: string; user: string; kind: 'browser' | 'program'; expires_at: string; email?: string; created_at?: string }
+
+export interface TablesChange { kind: 'became_public' | 'loosened' | 'added' | 'changed' | 'tightened' | 'removed' | 'rerouted' | 'limits'; method: string; pattern: string; witness: { method: string; path: string; host?: string }; old: TablesEntry | null; new: TablesEntry | null; host?: string; seats?: { gain: string[]; lose: string[] } }
+
+export interface TablesEntry { permission: string; upstream: string; file: string; line: number; tenant?: string; space?: string; strip_prefix?: string; base_path?: string }
 
 export interface UnseenUser { id: string; user_name: string; active: boolean; by_groups: string[] }
 

@@ -18,8 +18,8 @@ const INSTEAD: Readonly<Record<string, unknown>> = {
   redirect_uri: 'https://gateway.example.com/_seatgate/auth/oidc/callback',
   user: 'userName',
 }
-/** Another name of `api.hosts`, and what the `client_key` takes the place of. */
-const LEFT_OUT = ['api_hosts', 'client_secret', 'id_token_signing_alg']
+/** Another name of `api.hosts`, what the `client_key` takes the place of, and what excludes `routes`. */
+const LEFT_OUT = ['api_hosts', 'client_secret', 'id_token_signing_alg', 'tables']
 
 function exampleOf(name: string, schema: JsonSchema): unknown {
   if (name in INSTEAD) return INSTEAD[name]

@@ -145,7 +145,9 @@ t.test('each code', async (t) => {
 
   // Shown where their causes are made: test/pipeline/preflight.test.ts, test/attacks/login-csrf.test.ts, test/http/server/slow-headers.slow.test.ts,
   // test/attacks/store-gone.slow.test.ts, test/external-authorization/listener.test.ts,
-  // test/oidc/global-token-revocation.test.ts and test/seats-admin/store/tables-conformance.ts.
+  // test/oidc/global-token-revocation.test.ts and test/tables/one-gateway.slow.test.ts.
+  seen.add('tables_not_found')
+  seen.add('precondition_required')
   seen.add('tables_refused')
   seen.add('tables_in_files')
   seen.add('subject_foreign')

@@ -63,7 +63,7 @@ export const parameters = {
     name: 'If-Match',
     in: 'header',
     description:
-      'The `ETag` that was read, a list of tags, or `*` (RFC 9110, section 13.1.1). If the Seat or API key has another version, the answer is 412.',
+      'The `ETag` that was read, a list of tags, or `*` (RFC 9110, section 13.1.1). If the newest version has another tag, the answer is 412.',
     schema: { type: 'string' },
   },
 }

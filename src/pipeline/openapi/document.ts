@@ -27,6 +27,7 @@ const TAGS: Readonly<Record<string, string>> = {
   scim: 'The groups of SCIM, and what they would give before they do.',
   access: 'Questions about who can do what.',
   routes: 'The routes of the tables.',
+  tables: 'The route tables in the store, and their versions.',
   decisions: 'The newest decisions on requests.',
   fleet: 'The gateways on one store.',
   canary: 'A route that is decided and does nothing.',

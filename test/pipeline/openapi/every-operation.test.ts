@@ -9,6 +9,7 @@ import { builtInOperations } from '../../../src/composition.ts'
 import { startScim } from '../../scim/support.ts'
 import { startSignIn } from '../../sign-in/world.ts'
 import { compared } from '../../support/openapi.ts'
+import { startPushed, tableOf } from '../../tables/pushing.ts'
 
 const operations = builtInOperations().filter(({ requirement }) => requirement !== 'public')
 const withPermission = operations.filter(({ requirement }) => requirement !== 'authenticated')
@@ -60,6 +61,10 @@ t.test('each answer', async (t) => {
   await admin('GET', '/v1/fleet')
   await admin('GET', '/v1/fleet/secrets')
   await admin('GET', '/auth/oidc/me')
+  const { pusher } = await startPushed(t)
+  await pusher.push({ 'main.yaml': tableOf('public') })
+  await pusher.send('GET', '/v1/tables/1')
+  await pusher.send('POST', '/v1/tables/plan', { files: {} })
   const scim = await startScim(t, { globex: false })
   await scim.world.admin('GET', '/v1/scim/comparison')
   await scim.world.admin('GET', '/v1/scim/unseen-users')
