@@ -56,7 +56,7 @@ for (const [name, { withoutStore = 0, ...row }] of Object.entries(ROWS))
     if (row.unknownTenant !== undefined) {
       const ran = await seatgateHere(withStore, argsOf(row.unknownTenant))
       failed(t, ran, 1, row.unknownTenant)
-      t.match(ran.err, /gateway\.config\.yaml has no tenant "nobody" \(it has acme\)\n$/)
+      t.match(ran.err, /(?:gateway\.config|scim)\.yaml has no tenant "nobody" \(it has acme\)\n$/)
     }
     for (const line of [...row.wrong, `${first} --nonsense`])
       failed(t, await seatgateHere(withStore, argsOf(line)), 2, line)

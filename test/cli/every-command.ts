@@ -160,6 +160,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   'scim compare': {
     works: ['scim compare --tenant acme --config scim.yaml'],
+    broken: 'scim compare --tenant acme --config broken.yaml',
     unknownTenant: 'scim compare --tenant nobody --config scim.yaml',
     withoutStore: 1,
     wrong: ['scim compare acme', 'scim compare --url x'],

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { openStore } from '../../seats-admin/index.ts'
 import { startPostgres } from '../support/servers/postgres.ts'
-import { CONFIG, folderWith, seatgate } from './command-line.ts'
+import { folderWith, seatgate } from './command-line.ts'
 import { argsOf, FILES, folderWithStore, isRemote, ROWS } from './every-command.ts'
 import { seatgateHere } from './in-process.ts'
 
@@ -81,10 +81,8 @@ t.test('PostgreSQL', async (t) => {
   const url = await server.createDatabase('store')
   await (await openStore({ kind: 'postgres', url })).close()
   await server.query('DROP TABLE seatgate.sessions', [], 'store')
-  const folder = folderWith(t, {
-    ...FILES,
-    'gateway.config.yaml': CONFIG.replace('sqlite:./seatgate.db', url),
-  })
+  const files = Object.entries(FILES).map(([name, file]) => [name, file.replace('sqlite:./seatgate.db', url)])
+  const folder = folderWith(t, Object.fromEntries(files))
   const tables = await server.query(
     `SELECT tablename FROM pg_tables WHERE schemaname = 'seatgate' ORDER BY 1`,
     [],
