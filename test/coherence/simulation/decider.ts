@@ -183,7 +183,9 @@ export class Decider {
   momentSince(begun: number): Moment {
     const { database, context } = this.#world
     const isStoreRight = database.clockStep === 0
-    return new Moment(begun, context.timeline.now, isStoreRight, this.process.machine.wallStep === 0)
+    const isWallRight = this.process.machine.wallStep === 0
+    const { slowestGrants } = this.#store
+    return new Moment([begun, context.timeline.now], isStoreRight, isWallRight, slowestGrants)
   }
 
   #checked(floor: Floor, begun: number, question: Question, evaluation: Evaluation): Evaluation {

@@ -55,12 +55,20 @@ export class Moment {
   readonly #ended: number
   readonly #isStoreRight: boolean
   readonly #isWallRight: boolean
+  readonly #slowest: number
 
-  constructor(begun: number, ended: number, isStoreRight: boolean, isWallRight: boolean) {
+  /** @param slowest ms that a reading of grants has taken at most */
+  constructor(
+    [begun, ended]: readonly [begun: number, ended: number],
+    isStoreRight: boolean,
+    isWallRight: boolean,
+    slowest: number,
+  ) {
     this.#begun = begun
     this.#ended = ended
     this.#isStoreRight = isStoreRight
     this.#isWallRight = isWallRight
+    this.#slowest = slowest
   }
 
   /** Whether a grant may have counted: one clock that is right keeps a wrong one from giving or extending it. */
@@ -73,8 +81,10 @@ export class Moment {
   /** Whether a grant must have counted. */
   mustCount({ from, until }: Term): boolean {
     const tolerance = RATE * this.#ended + ROUNDING
-    // A reading is continued from when it was received.
-    const isWithin = this.#begun - SLOWEST >= from + tolerance && this.#ended < until - tolerance
+    // It begins by the receipt of a reading, and ends by the time before that was sent.
+    const begins = from + tolerance + this.#slowest
+    const ends = until - tolerance - this.#slowest
+    const isWithin = this.#begun >= begins && this.#ended < ends
     return isWithin && this.#isStoreRight && this.#isWallRight
   }
 }
@@ -82,8 +92,6 @@ export class Moment {
 /** The part by which a clock runs fast or slow, and some. */
 const RATE = 0.12
 const ROUNDING = 5
-/** Milliseconds that a response of the store takes at most. */
-const SLOWEST = 2000
 
 function questionOn(
   seats: readonly StoredRecord[],

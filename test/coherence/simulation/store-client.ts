@@ -47,6 +47,8 @@ const FOLLOW_TIMEOUT = 500
 export class StoreClient {
   readonly #database: Database
   readonly #process: Process
+  /** True milliseconds that the slowest reading of grants has taken. */
+  slowestGrants = 0
 
   constructor(database: Database, process: Process) {
     this.#database = database
@@ -132,14 +134,14 @@ export class StoreClient {
 
   grants(_tenant: string): Promise<AsOf<GrantsReading>> {
     const isMany = this.#database.hasManyBlocks
-    return this.#read(GRANT, ({ id }, version) => {
+    return this.#readGrants(({ id }, version) => {
       const users = version.exists ? [{ user: id, grants: grantsOf(version) }] : []
       return { now: this.#database.now, users: isMany ? null : users }
     })
   }
 
   userGrants(_tenant: string, user: string): Promise<AsOf<UserGrantsReading>> {
-    return this.#read(GRANT, ({ id }, version) => ({
+    return this.#readGrants(({ id }, version) => ({
       now: this.#database.now,
       grants: user === id ? grantsOf(version) : [],
     }))
@@ -265,6 +267,14 @@ export class StoreClient {
       ...this.#database.head,
       value: value(record, this.#database.current(record)),
     }))
+  }
+
+  async #readGrants<V>(value: (record: StoredRecord, version: Version) => V): Promise<AsOf<V>> {
+    const { timeline } = this.#process.context
+    const sent = timeline.now
+    const reading = await this.#read(GRANT, value)
+    this.slowestGrants = Math.max(this.slowestGrants, timeline.now - sent)
+    return reading
   }
 
   #session(): StoredSession {
