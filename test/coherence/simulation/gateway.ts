@@ -45,13 +45,14 @@ export class Gateway {
     return [this.primary, ...workers].filter(({ state }) => state !== 'ended')
   }
 
-  /** Graceful shutdown: it stops accepting requests, ends its workers, and then leaves the list. */
+  /** Graceful shutdown: it stops accepting requests, ends those in flight and its workers, and then leaves the list. */
   leave(): void {
     if (this.#isLeaving || this.primary.state !== 'running') return
     this.#isLeaving = true
     for (const decider of this.#deciders) {
       decider.isOpen = false
       decider.lease.end()
+      decider.streams.end()
       if (decider.process !== this.primary) decider.process.end()
     }
     void this.#instance.close().then(() => this.primary.end())

@@ -83,6 +83,12 @@ export class Streams implements OpenExchanges<Stream> {
     else ended(evaluation)
   }
 
+  /** Its connections are closed. */
+  end(): void {
+    this.#reevaluation.stop()
+    this.inFlight.clear()
+  }
+
   reevaluate(stream: Stream): Evaluation | Promise<Evaluation> {
     return this.#evaluate(stream)
   }
