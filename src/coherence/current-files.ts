@@ -40,6 +40,11 @@ export class CurrentFiles {
     return this.#lease.live() || this.#isRecent()
   }
 
+  /** Files are not part of the state on which a request is decided. */
+  areReplaced(): boolean {
+    return false
+  }
+
   /** Resolves once a request that started before the call may be decided. Rejects as {@link FilesReader}. */
   async check(): Promise<void> {
     const since = this.#clock.now()

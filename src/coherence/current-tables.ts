@@ -35,8 +35,12 @@ export class CurrentTables implements ChangeListener {
   readonly #activated: (mark: number) => void
   /** The version by which the process decides. */
   #active: number
-  /** The version by which it must decide; null: it is unknown, as the history may be another one. */
+  /** The newest activation that has arrived, or that the store has shown; null: none. */
   #required: TablesAsOf | null = null
+  /** Whether the store was read since the history began. Before that, an activation may not have arrived. */
+  #isKnown = false
+  /** Increases when the history may be another one: what was read before that does not count. */
+  #history = 0
   /** Activations that have arrived, and whose version is not active yet. */
   #pending: { readonly version: number; readonly mark: number }[] = []
 
@@ -73,30 +77,51 @@ export class CurrentTables implements ChangeListener {
   }
 
   applyReading(changes: readonly NumberedChange[] | null): void {
-    if (changes === null) {
-      this.#required = null
-      this.#pending = []
-    } else this.applyAnnouncement(changes)
+    if (changes !== null) return this.applyAnnouncement(changes)
+    this.#pending = []
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#history++
+    this.#isKnown = false
+    this.#required = null
   }
 
   #require({ key, seq, mark }: NumberedChange): void {
     const notice = tablesNoticeOf(key)
     // One of a newer version of this program, which an instance of this one does not take part in.
-    if (notice === null) return void (this.#required = null)
+    if (notice === null) return this.#forget()
     const { version } = notice
     if (version > this.#active) this.#pending.push({ version, mark })
     else this.#activated(mark)
-    if (this.#required !== null && seq > this.#required.seq) this.#required = { version, seq }
+    // Also before the store was read: a reading in flight may be of a state before this activation.
+    this.#show({ version, seq })
+  }
+
+  /** Activations arrive in any order, and a reading may be late. */
+  #show(tables: TablesAsOf): void {
+    if (this.#required === null || this.#required.seq <= tables.seq) this.#required = tables
   }
 
   /** Whether a request that starts now may be decided by the active tables. */
   areCurrent(): boolean {
-    return this.#lease.live() && this.#isActive(this.#required)
+    return this.#lease.live() && !this.areReplaced()
   }
 
-  #isActive(required: TablesAsOf | null): boolean {
+  /**
+   * Whether memory is of a state with other tables than the active ones. A request that was let through
+   * before, and has waited since, must not be decided by them: with a Seat that was read later, they could
+   * allow what no state allows.
+   */
+  areReplaced(): boolean {
     // Before the changes up to the activation have arrived, memory is of an earlier state than the tables.
-    return required !== null && required.version === this.#active && required.seq <= this.#lease.received
+    return !this.#isRequired || (this.#required?.seq ?? 0) > this.#lease.received
+  }
+
+  /** Whether the active version is the one by which the process must decide. */
+  get #isRequired(): boolean {
+    return this.#isKnown && this.#required?.version === this.#active
   }
 
   /**
@@ -109,15 +134,20 @@ export class CurrentTables implements ChangeListener {
       await this.#lease.renewed()
     }
     for (let readings = 0; readings < READINGS; readings++) {
-      const required = this.#required
-      if (required !== null && required.version === this.#active) {
-        await this.#lease.readUpTo(required.seq)
-        if (this.#isActive(this.#required)) return
+      if (this.#isRequired) {
+        await this.#lease.readUpTo(this.#required?.seq ?? 0)
+        if (!this.areReplaced()) return
       }
-      const read = await this.#reader.checkTables()
-      // An activation that arrived during the reading may be a later one.
-      if (this.#required === null || this.#required.seq <= read.seq) this.#required = read
+      await this.#read()
     }
-    if (!this.#isActive(this.#required)) throw new Error('the tables of the store are not active yet')
+    if (this.areReplaced()) throw new Error('the tables of the store are not active yet')
+  }
+
+  async #read(): Promise<void> {
+    const history = this.#history
+    const read = await this.#reader.checkTables()
+    if (history !== this.#history) return
+    this.#isKnown = true
+    this.#show(read)
   }
 }

@@ -17,6 +17,7 @@ import { RequestShares } from '../http/server/request-shares.ts'
 import { requestTrace } from '../http/server/request-trace.ts'
 import { inBatch } from '../lib/batched-steps.ts'
 import { InFlight } from '../lib/in-flight.ts'
+import type { DecisionEngine } from '../decision/engine.ts'
 import type { Evaluation } from '../model/decision.ts'
 import type { Refusal } from '../model/errors.ts'
 import { forwardedNetwork } from '../proxy/client-network.ts'
@@ -29,15 +30,17 @@ import type { PipelineConfig } from './pipeline-config.ts'
 import { Refusals } from './refusals.ts'
 import { authorizationRequest, requestIdOf } from './request-input.ts'
 import type { Mechanisms, StageLists, StagesOf } from './stage-lists.ts'
-import type { Next } from './stage.ts'
+import { ANSWERED, type Next, type Passed } from './stage.ts'
 
 export interface PipelineServices extends Pick<Mechanisms, 'log' | 'metrics'> {
   readonly files: ConfiguredFiles
 }
 
-/** The right to decide by the configuration: see `coherence/current-files.ts`. */
+/** The right to decide by the configuration: see `coherence/current-files.ts` and `current-tables.ts`. */
 export interface ConfiguredFiles {
   areCurrent(): boolean
+  /** Whether a request that has waited since {@link check} must wait for it again. */
+  areReplaced(): boolean
   check(): Promise<void>
 }
 
@@ -62,8 +65,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
       requestShares: new RequestShares(this.inFlight, clientOf, (of) => metrics.overShare(of)),
       eventStreams: new EventStreams(),
       reevaluate: (exchange) => this.reevaluate(exchange),
-      passAgain: (engine, exchange) =>
-        engine === this.config.engine ? null : this.listFor(exchange, this.stages)(exchange),
+      passAgain: (engine, exchange) => this.#passAgain(engine, exchange),
       held: (exchange, until) =>
         this.config.engine.held(authorizationRequest(exchange.request, exchange.id), until),
     }
@@ -133,6 +135,14 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
     } catch (cause) {
       failed(exchange, cause)
     }
+  }
+
+  #passAgain(engine: DecisionEngine, exchange: Exchange): Passed | null {
+    if (!this.#files.areReplaced())
+      return engine === this.config.engine ? null : this.listFor(exchange, this.stages)(exchange)
+    return this.#files
+      .check()
+      .then(() => (exchange.settled ? ANSWERED : this.listFor(exchange, this.stages)(exchange)))
   }
 
   /** The listener reports bytes that are no request, or that break the body of the exchange in progress. */

@@ -1,0 +1,161 @@
+/** Whether a process may decide by its tables of the store, while activations arrive and the store is read. */
+
+import t from 'tap'
+import type { NumberedChange } from '../../seats-admin/model/change.ts'
+import { CurrentTables, type TablesAsOf } from '../../src/coherence/current-tables.ts'
+import { settled } from './support.ts'
+
+const TENANT = 'acme'
+
+function activation(version: number, seq: number, tenant = TENANT): NumberedChange {
+  const key = JSON.stringify({ version, candidate: `candidate ${version}` })
+  return { tenant, kind: 'tables', key, seq, mark: 1000 + seq }
+}
+
+/** A process with version 5 of the tables, which the store has had since change 100. */
+function setUp() {
+  const lease = {
+    isLive: true,
+    received: 100,
+    live: () => lease.isLive,
+    renewed: () => Promise.resolve(),
+    readUpTo: (seq: number) =>
+      lease.received < seq ? Promise.reject(new Error('the feed does not show it')) : Promise.resolve(),
+  }
+  const readings: PromiseWithResolvers<TablesAsOf>[] = []
+  const reader = {
+    checkFiles: () => Promise.resolve(),
+    checkTables: () => {
+      const reading = Promise.withResolvers<TablesAsOf>()
+      readings.push(reading)
+      return reading.promise
+    },
+  }
+  const activated: number[] = []
+  const start = { tenant: TENANT, version: 5 }
+  const tables = new CurrentTables(start, lease, reader, (mark) => activated.push(mark))
+  /** Answers the newest reading of the store. */
+  const answer = async (read: TablesAsOf) => {
+    readings.at(-1)?.resolve(read)
+    await settled()
+  }
+  return { lease, readings, activated, tables, answer }
+}
+
+/** As {@link setUp}, after the first reading of the store. */
+async function setUpCurrent() {
+  const world = setUp()
+  const check = world.tables.check()
+  await world.answer({ version: 5, seq: 100 })
+  await check
+  return world
+}
+
+/** Whether the promise has resolved by now. */
+async function hasResolved(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol('pending')
+  await settled()
+  return (await Promise.race([promise, Promise.resolve(pending)])) !== pending
+}
+
+t.test('a process decides once the store has shown its version', async (t) => {
+  const { tables, lease } = await setUpCurrent()
+  t.ok(tables.areCurrent())
+  lease.isLive = false
+  t.notOk(tables.areCurrent(), 'without a lease, a request waits')
+})
+
+t.test('an activation closes the gate until its version is active', async (t) => {
+  const { tables, lease, activated } = await setUpCurrent()
+  tables.applyAnnouncement([activation(6, 101)])
+  lease.received = 101
+  t.notOk(tables.areCurrent())
+  t.same(activated, [])
+  tables.activate(6)
+  t.ok(tables.areCurrent())
+  t.same(activated, [1101])
+})
+
+t.test('tables that are active before earlier changes have arrived decide nothing', async (t) => {
+  const { tables, lease } = await setUpCurrent()
+  tables.activate(6)
+  tables.applyAnnouncement([activation(6, 102)])
+  t.notOk(tables.areCurrent())
+  lease.received = 102
+  t.ok(tables.areCurrent())
+})
+
+t.test('another tenant may have tables of its own', async (t) => {
+  const { tables } = await setUpCurrent()
+  tables.applyAnnouncement([activation(6, 101, 'globex')])
+  t.ok(tables.areCurrent())
+})
+
+t.test('an activation during the first reading of the store counts, as that one may be older', async (t) => {
+  const { tables, lease, readings, answer } = setUp()
+  const check = tables.check()
+  tables.applyAnnouncement([activation(6, 101)])
+  lease.received = 101
+  await answer({ version: 5, seq: 100 })
+  t.notOk(await hasResolved(check))
+  t.notOk(tables.areCurrent())
+  t.equal(readings.length, 2)
+  tables.activate(6)
+  await answer({ version: 6, seq: 101 })
+  await check
+  t.ok(tables.areCurrent())
+})
+
+t.test('what was read of an earlier history does not count', async (t) => {
+  const { tables, lease, readings, answer } = setUp()
+  const check = tables.check()
+  // The store was restored while the tables of the former one were compiled.
+  tables.applyReading(null)
+  lease.received = 50
+  await answer({ version: 5, seq: 100 })
+  t.notOk(await hasResolved(check))
+  t.equal(readings.length, 2)
+  tables.activate(3)
+  await answer({ version: 3, seq: 50 })
+  await check
+  t.ok(tables.areCurrent())
+  tables.applyReading([activation(4, 60)])
+  lease.received = 60
+  t.notOk(tables.areCurrent(), 'an activation of the restored store has a lower number')
+  tables.activate(4)
+  t.ok(tables.areCurrent())
+})
+
+t.test('a notice that cannot be read makes a reading count that begins after it', async (t) => {
+  const { tables, lease, answer } = await setUpCurrent()
+  const other = { ...activation(6, 101), key: '["of a newer version"]' }
+  tables.applyReading(null)
+  const check = tables.check()
+  tables.applyAnnouncement([other])
+  lease.received = 101
+  await answer({ version: 5, seq: 100 })
+  t.notOk(await hasResolved(check))
+  tables.activate(6)
+  await answer({ version: 6, seq: 101 })
+  await check
+  t.ok(tables.areCurrent())
+})
+
+t.test('a decision that waited counts by the tables of its state alone', async (t) => {
+  const { tables, lease, answer } = await setUpCurrent()
+  lease.isLive = false
+  t.notOk(tables.areReplaced(), 'a reading of the feed serves it without a lease')
+  tables.applyAnnouncement([activation(6, 102)])
+  t.ok(tables.areReplaced(), 'the version is not active yet')
+  tables.activate(6)
+  t.ok(tables.areReplaced(), 'an earlier change has not arrived yet')
+  lease.received = 102
+  t.notOk(tables.areReplaced())
+  tables.applyReading(null)
+  t.ok(tables.areReplaced())
+  const check = tables.check()
+  await settled()
+  await answer({ version: 6, seq: 102 })
+  await check
+  t.notOk(tables.areReplaced())
+})
