@@ -3,7 +3,6 @@
  * missed. `coherence/lease.ts` describes the protocol, `table-push.ts` the instance that writes.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type ActiveTables,
   type NumberedChange,
@@ -21,8 +20,6 @@ import type { Log } from '../telemetry/logger.ts'
 import type { Activation, WithTables } from './extensions.ts'
 import type { TablesCache } from './tables-cache.ts'
 
-/** Milliseconds between readings of the store that fail. */
-const READ_EVERY = 1000
 /** The most faults of one answer, and the most characters of each. */
 const MAX_FAULTS = 20
 const MAX_MESSAGE = 1000
@@ -73,11 +70,16 @@ export class InstanceTables implements FeedTables {
   #last: Promise<unknown> = Promise.resolve()
   /** A reading that has not begun; null: none. */
   #next: Promise<TablesAsOf> | null = null
-  /** Whether a change has arrived since the newest reading of {@link checkTables} began. */
+  /** Whether tables were activated that the instance has not read yet. */
   #isBehind = false
-  #isCatchingUp = false
+  /** The newest candidate that is not answered; null: none. */
+  #candidate: string | null = null
+  /** The candidate that is being answered, or was last. */
+  #answered: string | null = null
+  /** Why the active tables cannot be used, until others are active or the main file changes; null: they can. */
+  #refused: { readonly cause: unknown } | null = null
   /** The version that was refused and logged. */
-  #refused: number | null = null
+  #logged: number | null = null
 
   /** @param active the tables with which the gateway starts */
   constructor(parts: TablesParts, active: ActiveTables, withTables: WithTables) {
@@ -99,13 +101,18 @@ export class InstanceTables implements FeedTables {
     this.#gateway = gateway
   }
 
+  /** What has failed since is repeated with each reading of the feed. */
   received(changes: readonly NumberedChange[] | null): void {
-    if (changes === null) return this.#catchUp()
-    for (const { tenant, kind, key } of changes) {
+    if (changes === null) this.#missed()
+    for (const { tenant, kind, key } of changes ?? []) {
       if (tenant !== this.#parts.tenant) continue
-      if (kind === 'tables-candidate') void this.#inTurn(() => this.#answer(key)).catch(() => {})
+      // The first reading has those of many pushes: one at a time is ready.
+      if (kind === 'tables-candidate' && key !== this.#answered) this.#candidate = key
       else if (kind === 'tables') this.#activate(key)
     }
+    // Requests wait for these tables, and open streams go on by the former ones.
+    if (this.#isBehind) void this.checkTables().catch(() => {})
+    if (this.#candidate !== null && this.#candidate !== this.#answered) this.#answerLater(this.#candidate)
   }
 
   /** Single-flight for the calls before a reading begins. */
@@ -124,13 +131,14 @@ export class InstanceTables implements FeedTables {
    */
   reload(withTables: WithTables): Promise<Config> {
     return this.#inTurn(async () => {
-      const config = await this.#load(this.#active, withTables)
+      let config: Config | null = null
+      // Once more after an activation: one candidate at a time is ready.
+      while (config === null) config = await this.#load(this.#active, withTables)
       this.#withTables = withTables
+      if (this.#refused !== null) this.#missed()
       const prepared = this.#prepared
       this.#prepared = null
       if (prepared !== null) await this.#prepare(prepared.candidate, prepared.files).catch(() => {})
-      // This file may be the one with which a version of the store can be used.
-      this.#catchUp()
       return config
     })
   }
@@ -149,28 +157,10 @@ export class InstanceTables implements FeedTables {
     return config
   }
 
-  /**
-   * Reads tables that the instance could not be ready for, until it succeeds: no request may come that needs
-   * them, and what is open is to be decided by them.
-   */
-  #catchUp(): void {
+  /** A change of the tables that the instance could not be ready for. */
+  #missed(): void {
     this.#isBehind = true
-    if (!this.#isCatchingUp) void this.#readMissed()
-  }
-
-  async #readMissed(): Promise<void> {
-    this.#isCatchingUp = true
-    while (this.#isBehind) {
-      this.#isBehind = false
-      try {
-        await this.checkTables()
-      } catch (cause) {
-        // Tables with faults stay so until the main file changes.
-        this.#isBehind ||= !(cause instanceof ConfigError)
-        await sleep(READ_EVERY, undefined, { ref: false })
-      }
-    }
-    this.#isCatchingUp = false
+    this.#refused = null
   }
 
   #activate(key: string): void {
@@ -178,48 +168,75 @@ export class InstanceTables implements FeedTables {
     if (notice !== null && notice.version <= this.#active.version) return
     const prepared = this.#prepared
     this.#prepared = null
-    if (prepared === null || prepared.candidate !== notice?.candidate) return this.#catchUp()
+    if (prepared === null || prepared.candidate !== notice?.candidate) return this.#missed()
     const { files, config, activate } = prepared
-    if (config.tableSet.version !== notice.version) return this.#catchUp()
-    void activate()
+    if (config.tableSet.version !== notice.version) return this.#missed()
+    const activation = activate()
     this.#activated({ ...config.tableSet, files }, config)
+    // A reading shows this version once each process decides by it.
+    void this.#inTurn(() => activation)
   }
 
   #activated(active: ActiveTables, config: Config): void {
     this.#active = active
     this.#refused = null
     this.#parts.cache.write(active)
+    this.#logged = null
     this.#gateway?.activated(config)
   }
 
   async #read(): Promise<TablesAsOf> {
-    const { store, tenant, log } = this.#parts
-    const { value, seq } = await store.activeTables(tenant)
-    const { version, digest } = value
-    if (version === this.#active.version && digest === this.#active.digest) return { version, seq }
+    if (this.#refused !== null) throw this.#refused.cause
+    this.#isBehind = false
     try {
-      await this.#load(value, this.#withTables)
+      const { value, seq } = await this.#parts.store.activeTables(this.#parts.tenant)
+      const { version, digest } = value
+      if (version === this.#active.version && digest === this.#active.digest) return { version, seq }
+      const loaded = await this.#load(value, this.#withTables).catch((cause: unknown) =>
+        this.#cannotUse(version, cause),
+      )
+      return loaded === null ? await this.#read() : { version, seq }
     } catch (cause) {
-      const faults = linesOf(cause)
-      if (this.#refused !== version) {
-        log.logger.error(
-          { tables: version, faults },
-          'the tables of the store cannot be used: no request is decided',
-        )
-        this.#gateway?.refused(faults)
-      }
-      this.#refused = version
+      this.#isBehind ||= this.#refused === null
       throw cause
     }
-    return { version, seq }
   }
 
-  async #load(tables: ActiveTables, withTables: WithTables): Promise<Config> {
+  /** Faulty tables are not built again for each request. */
+  #cannotUse(version: number, cause: unknown): never {
+    const faults = linesOf(cause)
+    if (this.#logged !== version) {
+      const said = 'the tables of the store cannot be used: no request is decided'
+      this.#parts.log.logger.error({ tables: version, faults }, said)
+      this.#gateway?.refused(faults)
+    }
+    this.#logged = version
+    // Others may be active by now.
+    if (cause instanceof ConfigError && !this.#isBehind) this.#refused = { cause }
+    throw cause
+  }
+
+  /** @returns null: others have become active in between, which these would bring back */
+  async #load(tables: ActiveTables, withTables: WithTables): Promise<Config | null> {
+    const before = this.#active
     const config = await withTables(tables)
     const activate = await this.#gateway?.prepare(config)
-    await activate?.()
+    if (this.#active !== before) return null
+    const activation = activate?.()
     this.#activated(tables, config)
+    await activation
     return config
+  }
+
+  #answerLater(candidate: string): void {
+    this.#answered = candidate
+    const isDone = () => {
+      if (this.#candidate === candidate) this.#candidate = null
+    }
+    const hasFailed = () => {
+      if (this.#answered === candidate) this.#answered = null
+    }
+    this.#inTurn(() => this.#answer(candidate)).then(isDone, hasFailed)
   }
 
   /** Prepares a candidate, and tells its writer. */
