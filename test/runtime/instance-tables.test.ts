@@ -77,7 +77,11 @@ function setUp() {
       if (files['main.yaml'] === 'faulty') throw new ConfigError([])
       return { tableSet: { version, digest }, main } as unknown as Config
     }
-  const tables = new InstanceTables({ store, tenant: TENANT, log }, state.active, withTables('first'))
+  const tables = new InstanceTables(
+    { store, tenant: TENANT, cache: { write: () => {} }, log },
+    state.active,
+    withTables('first'),
+  )
   tables.attach({
     id: 'instance',
     async prepare(config) {
