@@ -20,6 +20,8 @@ import type { Log } from '../telemetry/logger.ts'
 import type { Activation, WithTables } from './extensions.ts'
 import type { TablesCache } from './tables-cache.ts'
 
+/** The most candidates that wait for an answer: those of pushes at the same time. */
+const MAX_CANDIDATES = 8
 /** The most faults of one answer, and the most characters of each. */
 const MAX_FAULTS = 20
 const MAX_MESSAGE = 1000
@@ -72,10 +74,9 @@ export class InstanceTables implements FeedTables {
   #next: Promise<TablesAsOf> | null = null
   /** Whether tables were activated that the instance has not read yet. */
   #isBehind = false
-  /** The newest candidate that is not answered; null: none. */
-  #candidate: string | null = null
-  /** The candidate that is being answered, or was last. */
-  #answered: string | null = null
+  /** The newest candidates, the oldest first, and whether each is answered. */
+  readonly #candidates = new Map<string, boolean>()
+  #isAnswering = false
   /** Why the active tables cannot be used, until others are active or the main file changes; null: they can. */
   #refused: { readonly cause: unknown } | null = null
   /** The version that was refused and logged. */
@@ -106,13 +107,12 @@ export class InstanceTables implements FeedTables {
     if (changes === null) this.#missed()
     for (const { tenant, kind, key } of changes ?? []) {
       if (tenant !== this.#parts.tenant) continue
-      // The first reading has those of many pushes: one at a time is ready.
-      if (kind === 'tables-candidate' && key !== this.#answered) this.#candidate = key
+      if (kind === 'tables-candidate') this.#propose(key)
       else if (kind === 'tables') this.#activate(key)
     }
     // Requests wait for these tables, and open streams go on by the former ones.
     if (this.#isBehind) void this.checkTables().catch(() => {})
-    if (this.#candidate !== null && this.#candidate !== this.#answered) this.#answerLater(this.#candidate)
+    if (!this.#isAnswering) void this.#answerAll()
   }
 
   /** Single-flight for the calls before a reading begins. */
@@ -228,15 +228,32 @@ export class InstanceTables implements FeedTables {
     return config
   }
 
-  #answerLater(candidate: string): void {
-    this.#answered = candidate
-    const isDone = () => {
-      if (this.#candidate === candidate) this.#candidate = null
+  /** The first reading has the candidates of many pushes, of which all but the newest have ended. */
+  #propose(candidate: string): void {
+    if (!this.#candidates.has(candidate)) this.#candidates.set(candidate, false)
+    const [oldest] = this.#candidates.keys()
+    if (this.#candidates.size > MAX_CANDIDATES && oldest !== undefined) this.#candidates.delete(oldest)
+  }
+
+  /** An answer that the store does not take is repeated with the next reading of the feed. */
+  async #answerAll(): Promise<void> {
+    this.#isAnswering = true
+    try {
+      for (let next = this.#unanswered; next !== null; next = this.#unanswered) {
+        const candidate = next
+        await this.#inTurn(() => this.#answer(candidate))
+        if (this.#candidates.has(candidate)) this.#candidates.set(candidate, true)
+      }
+    } catch {
+      // The store is away: no writer takes an answer.
+    } finally {
+      this.#isAnswering = false
     }
-    const hasFailed = () => {
-      if (this.#answered === candidate) this.#answered = null
-    }
-    this.#inTurn(() => this.#answer(candidate)).then(isDone, hasFailed)
+  }
+
+  get #unanswered(): string | null {
+    for (const [candidate, isAnswered] of this.#candidates) if (!isAnswered) return candidate
+    return null
   }
 
   /** Prepares a candidate, and tells its writer. */

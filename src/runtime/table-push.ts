@@ -14,6 +14,7 @@ import {
   type RefusedTables,
   type Registry,
   type TableFault,
+  type TablesCandidate,
   tablesDigest,
   type TablesStore,
 } from '../../seats-admin/index.ts'
@@ -64,7 +65,7 @@ export class TablePush implements TablesService {
     if (proposed.value === null) return this.#unchanged(committedOf(proposed), config)
     const { id } = proposed.value
     await instance.announce(committedOf(proposed))
-    const faults = await this.#faultsOfInstances(id)
+    const faults = await this.#faultsOfInstances(proposed.value)
     if (faults.length > 0) {
       await store.withdrawTables(tables.tenant, id)
       return { faults }
@@ -86,11 +87,15 @@ export class TablePush implements TablesService {
     return { version: tables.active.version, hash, digest: tables.active.digest, isSame: true, instances }
   }
 
-  /** Waits for the answer of each instance that may hold a lease. */
-  async #faultsOfInstances(candidate: string): Promise<InstanceFaults[]> {
+  /**
+   * Waits for the answer of each instance that may hold a lease, unless another version becomes active:
+   * then the activation is refused.
+   */
+  async #faultsOfInstances({ id: candidate, base }: TablesCandidate): Promise<InstanceFaults[]> {
     const { store, tables, now } = this.#parts
     const signs = new SignsOfLife(now)
     for (const begun = now(); ; await sleep(LOOK_EVERY)) {
+      if (tables.active.version !== base) return []
       const listed = await this.#listed()
       const answers = await store.candidateAnswers(tables.tenant, candidate)
       const missing = listed.filter(({ id, beat }) => signs.isAlive(id, beat) && !answers.has(id))

@@ -207,13 +207,23 @@ t.test('a candidate is answered again until the store has the answer, and once',
   t.equal(state.prepared, 1, 'announced, and read')
 })
 
-t.test('of many candidates, the newest is prepared', async (t) => {
+t.test('of many candidates, the newest are answered, each of pushes at the same time', async (t) => {
   const { state, tables } = setUp()
   state.candidates.set('last', filesOf('text 6'))
   const ids = Array.from({ length: 1000 }, (_, at) => `candidate ${at}`)
   tables.received([...ids, 'last'].map((id, at) => candidate(id, at + 1)))
   await settled()
-  t.same(state.calls, ['candidate last', 'answer last'])
+  t.equal(state.calls.length, 9, 'eight, seven of which are gone')
+  t.same(state.calls.slice(-2), ['candidate last', 'answer last'])
+})
+
+t.test('of two pushes at the same time, both are answered', async (t) => {
+  const { state, tables } = setUp()
+  for (const id of ['one', 'two']) state.candidates.set(id, filesOf(id))
+  tables.received([candidate('one', 1)])
+  tables.received([candidate('two', 2)])
+  await settled()
+  t.same([...state.answers.keys()], ['one', 'two'])
 })
 
 t.test('faulty tables are built once', async (t) => {

@@ -101,7 +101,7 @@ for (const redis of ['own', 'none'] as const)
           pusher(b).push({ 'main.yaml': tableOf('a:read') }),
         ])
         const statuses = answers.map(({ status }) => status).sort()
-        t.same(statuses, [200, 412])
+        t.same(statuses, [200, 412], answers.map(({ body }) => body).join())
         await allAnswer(t, answers[0]?.status === 200 ? 200 : 401, get('/gate'), gateways)
       }
     })
