@@ -62,6 +62,9 @@ const plannedChange = named(
       permissions_added: texts('Permissions that are added to it.'),
       permissions_removed: texts('Permissions that are removed from it.'),
       users: count('As `member_count` of the Seat: exact if `users_exact` of the plan is true.'),
+      users_after: count(
+        'Users who have the Seat after the change: as `users`, and 0 if it is deleted; with `seats_from: scim`, the active users in the group of its name, which may exist already.',
+      ),
       api_keys: some('Valid API keys that hold it'),
       routes_gained: routes('Routes that it opens only after the change, in its spaces'),
       routes_lost: routes('Routes that it opens only before the change'),
@@ -144,7 +147,10 @@ export function shownApplied(
 
 const NOTHING: SeatLists = { spaces: [], permissions: [] }
 
-function shownChange({ action, name, before, after, keys }: PlannedSeat, routePermissions: RoutePermissions) {
+function shownChange(
+  { action, name, before, after, keys, usersAfter }: PlannedSeat,
+  routePermissions: RoutePermissions,
+) {
   const [old, now]: [SeatLists, SeatLists] = [before ?? NOTHING, after ?? NOTHING]
   return {
     action,
@@ -156,6 +162,7 @@ function shownChange({ action, name, before, after, keys }: PlannedSeat, routePe
     permissions_added: without(now.permissions, old.permissions),
     permissions_removed: without(old.permissions, now.permissions),
     users: before?.memberCount ?? 0,
+    users_after: usersAfter,
     api_keys: keys,
     routes_gained: routesBeside(now, old, routePermissions),
     routes_lost: routesBeside(old, now, routePermissions),

@@ -110,7 +110,7 @@ export interface ListedSeat { id: string; name: string; spaces: string[]; permis
 
 export interface ListedTables { version: number; hash: string | null; entries: number; created_at: string | null; created_by: { kind: string; id: string; name?: string } | null }
 
-export interface PlannedChange { action: 'create' | 'update' | 'delete'; name: string; spaces_added: string[]; spaces_removed: string[]; permissions_added: string[]; permissions_removed: string[]; users: number; api_keys: { count: number; names: string[] }; routes_gained: { count: number; routes: string[] }; routes_lost: { count: number; routes: string[] }; was?: string; id?: string }
+export interface PlannedChange { action: 'create' | 'update' | 'delete'; name: string; spaces_added: string[]; spaces_removed: string[]; permissions_added: string[]; permissions_removed: string[]; users: number; users_after: number; api_keys: { count: number; names: string[] }; routes_gained: { count: number; routes: string[] }; routes_lost: { count: number; routes: string[] }; was?: string; id?: string }
 
 export interface RefusedReload { at: string; faults: number; first: string }
 

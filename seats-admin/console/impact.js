@@ -79,14 +79,15 @@ export function ImpactView({ of: { plan, members, isWhole, membersRefusal }, del
   if (change === undefined)
     return html`<p>${deletes ? 'The Seat grants nothing: no route opens or closes.' : 'Nothing changes.'}</p>
       <${Warnings} warnings=${warnings} />`
-  const { users, api_keys: keys } = change
+  const { users, users_after: after = users, api_keys: keys } = change
   const isNew = change.action === 'create'
+  const changesUsers = !deletes && after !== users
   return html`<div class="impact">
     ${deletes ? null : html`<${Edits} of=${change} />`}
     <section>
       <h3>Whom it touches</h3>
       ${
-        users + keys.count === 0
+        users + after + keys.count === 0
           ? html`<p>${isNew ? 'No user and no API key yet.' : givenBy('untouched')}</p>`
           : html`<ul class="plain">
               ${
@@ -96,6 +97,7 @@ export function ImpactView({ of: { plan, members, isWhole, membersRefusal }, del
                   <${Members} users=${users} members=${members} isWhole=${isWhole} />
                 </li>`
               }
+              ${changesUsers && html`<li><b>${countText(after, 'user')}</b> after the change: the active ones in the group of its name</li>`}
               ${
                 keys.count > 0 &&
                 html`<li>

@@ -47,6 +47,11 @@ export interface SeatHolders {
 
 export interface PlannedSeat extends SeatChange {
   readonly keys: HoldingKeys
+  /**
+   * The users who have the Seat after the change: those of before; with Seats from SCIM, the active users in the
+   * group of its name.
+   */
+  readonly usersAfter: number
 }
 
 export interface SeatsPlan {

@@ -41,11 +41,13 @@ export function seatsFileReader({ dialect, lists }: Database) {
       if (!(await everyInShares(due.changes, isAllowed)) && tooLarge !== null) return tooLarge
       const ids = JSON.stringify(idsBefore(due.changes))
       const keys = holdingKeys(await lists.all(queries.keys, { tenant, now, ids, ...visibilityOf(scope) }))
+      const usersAfter = await counterAfter(reader, due.changes)
       return {
         unchanged: due.unchanged,
         changes: due.changes.map((change) => ({
           ...change,
           keys: keys.get(change.before?.id ?? '') ?? NO_KEYS,
+          usersAfter: usersAfter(change),
         })),
         unnamed: wanted.prune ? { count: 0, names: [] } : await unnamed(namedValues(reader, wanted)),
       }
@@ -59,6 +61,21 @@ export function seatsFileReader({ dialect, lists }: Database) {
       return { users: integer(row, 'member_count'), keys: keys.get(id) ?? NO_KEYS }
     },
   } satisfies Partial<AdminStore>
+
+  /** By groups, a Seat under a new name has the users of another group. */
+  async function counterAfter({ tenant, seatsFrom = null }: SeatsReader, changes: readonly SeatChange[]) {
+    const renamed = changes.filter(({ name, before, after }) => after !== null && before?.name !== name)
+    const names = JSON.stringify(renamed.map(({ name }) => ({ name })))
+    const rows =
+      seatsFrom === null || renamed.length === 0 ? [] : await lists.all(queries.groups, { tenant, names })
+    const byGroup = new Map(rows.map((row) => [text(row, 'display_name'), integer(row, 'active_count')]))
+    return ({ name, before, after }: SeatChange): number => {
+      if (after === null) return 0
+      return seatsFrom === null || before?.name === name
+        ? (before?.memberCount ?? 0)
+        : (byGroup.get(name) ?? 0)
+    }
+  }
 
   async function unnamed(values: NamedValues) {
     const others = await lists.get(queries.othersSize, values)
@@ -126,6 +143,8 @@ function seatsFileQueries(dialect: Dialect, seatsFrom: SeatsFrom = null) {
         WHERE ks.tenant = :tenant AND ks.seat_id IN (${dialect.texts(':ids')}) AND k.revoked_at IS NULL
           AND (k.expires_at IS NULL OR k.expires_at > :now) AND ${apiKeyIsVisible(dialect)}
       ) held WHERE at <= ${MAX_KEY_NAMES} ORDER BY seat_id, at`,
+    groups: `SELECT l.display_name, l.active_count FROM ${dialect.records(':names', 'w', { name: 'text' })}
+      ${dialect.lookup('scim_groups', 'l.tenant = :tenant AND l.display_name = w.name')}`,
     users: (seatsFrom: SeatsFrom) =>
       `SELECT ${listedSeatColumns(seatsFrom)} FROM seats s
         WHERE s.tenant = :tenant AND s.id IN (${dialect.texts(':ids')}) AND ${visible}`,

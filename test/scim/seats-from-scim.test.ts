@@ -160,15 +160,17 @@ t.test('the commands say that the users are exact', async (t) => {
   t.match(await run(...ofIris), { out: /\/list/, err: /note: exact: the Seats are those of SCIM groups/ })
   const rows = JSON.parse((await run(...ofIris, '--json')).out)
   t.ok(rows.length > 0 && rows.every(({ exact }: { exact: boolean }) => exact))
-  writeFileSync(
-    join(world.folder, 'seats.yaml'),
-    'tenant: acme\nseats: { Exact: { spaces: [main], permissions: [] } }\n',
-  )
-  const plan = await run(
-    ...['seats', 'plan', 'seats.yaml', '--url', `http://127.0.0.1:${world.port}`],
-    ...['--api-key', world.keys['acme'] ?? ''],
-  )
-  t.match(plan, { code: 3, out: /\nusers are exact: those who have the Seats by their SCIM groups now\n/ })
+  const plan = (seats: string) => {
+    writeFileSync(join(world.folder, 'seats.yaml'), `tenant: acme\nseats: ${seats}\n`)
+    const at = ['--url', `http://127.0.0.1:${world.port}`, '--api-key', world.keys['acme'] ?? '']
+    return run('seats', 'plan', 'seats.yaml', ...at)
+  }
+  const emptied = await plan('{ Exact: { spaces: [main], permissions: [] } }')
+  t.match(emptied, { code: 3, out: /\nusers are exact: those who have the Seats by their SCIM groups now\n/ })
+  t.notMatch(emptied.out, 'then held')
+  await scim.group('Crew', [id])
+  const added = await plan('{ Crew: { spaces: [main], permissions: [a:b] } }')
+  t.match(added, { code: 3, out: /\n {4}then held by 1 user\n/ })
   t.equal((await scim.send('DELETE', `/Groups/${group}`)).status, 204)
 })
 

@@ -37,7 +37,7 @@ export function planText({
             `${plural(unnamed.count, 'Seat')} in no file, left alone: ${shown(unnamed.names, unnamed.count)}`,
           ),
         ]
-  const isCounted = changes.some(({ users }) => users > 0)
+  const isCounted = changes.some(({ users, users_after: after = users }) => users + after > 0)
   const counted = isCounted ? [exact ? COUNTED_EXACTLY : COUNTED_BY_SIGN_IN] : []
   const warned = warnings.map((each) => warningText(each))
   return [...changes.map(changeText), fold(summary), ...counted, ...rest, ...warned]
@@ -83,10 +83,12 @@ function holdersText({ users, api_keys: keys }: Pick<PlannedChange, 'users' | 'a
 }
 
 function touched(change: PlannedChange): string[] {
-  const { routes_gained: gained, routes_lost: lost } = change
+  // A gateway of an older version does not say who has the Seat afterwards.
+  const { routes_gained: gained, routes_lost: lost, users, users_after: after = users } = change
   const holders = holdersText(change)
   return [
     ...(holders === null ? [] : [fold(`held by ${holders}`, '    ', '      ')]),
+    ...(change.action === 'delete' || after === users ? [] : [`    then held by ${plural(after, 'user')}`]),
     ...routeLine('gains', gained),
     ...routeLine('loses', lost),
   ]

@@ -74,6 +74,7 @@ warning: Seat "Editor", permission 3: no route requires trainings:reads: perhaps
     held by 2 users and 1 API key (nightly)
     loses 1 route: GET /v1/trainings
 tenant acme: 0 to create, 1 to change, 0 to delete, 0 as in the files
+users are not exact: those whose latest sign-in carried the Seats
 2 Seats in no file, left alone: Editor, admin
 `,
     )

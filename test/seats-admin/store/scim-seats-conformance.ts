@@ -202,6 +202,40 @@ export const scimSeatsConformance = suite((test) => {
     }
   })
 
+  test('who will have a new Seat, or a Seat under a new name, is in a plan', async (t, plain) => {
+    const mode = 'externalId'
+    const store = withSeatsFrom(plain, () => mode)
+    const [ann, ben] = [await scimUser(plain, 'ann'), await scimUser(plain, 'ben', { active: false })]
+    const cid = await scimUser(plain, 'cid')
+    await scimGroup(plain, 'Old', [ann.id])
+    await scimGroup(plain, 'New', [ann.id, ben.id, cid.id])
+    await scimGroup(plain, 'Later', [cid.id])
+    for (const name of ['Old', 'Gone', 'Same']) await seat(plain, name)
+    const lists = { spaces: ['one'], permissions: ['a:c'] }
+    const wanted = {
+      seats: [
+        { name: 'New', was: 'Old', ...lists },
+        { name: 'Later', was: null, ...lists },
+        { name: 'Nobody', was: null, ...lists },
+        { name: 'Same', was: null, ...lists },
+      ],
+      prune: true,
+    }
+    const counts = async (of: Store, tenant = 'acme') =>
+      Object.fromEntries(
+        done(await of.planSeats({ tenant, scope: ADMIN, now: NOW }, wanted)).changes.map(
+          ({ name, before, usersAfter }) => [name, [before?.memberCount ?? null, usersAfter]],
+        ),
+      )
+    t.same(await counts(store), {
+      ...{ New: [1, 2], Later: [null, 1], Nobody: [null, 0], Same: [0, 0], Gone: [0, 0] },
+    })
+    await plain.recordSignIn('acme', signedIn('x-ann'), [(await allSeats(plain))[0]?.id ?? ''])
+    t.same(await counts(plain), {
+      ...{ New: [1, 1], Later: [null, 0], Nobody: [null, 0], Same: [0, 0], Gone: [0, 0] },
+    })
+  })
+
   test('groups with their Seats, and members with the callers who they are', async (t, store) => {
     const page = { limit: 2, after: null, q: null }
     t.same((await store.listedGroups('acme', page)).data, [])
