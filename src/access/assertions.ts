@@ -9,6 +9,7 @@ import { insert, Node } from '../decision/router/tree.ts'
 import { hostMatches } from '../model/host.ts'
 import { needsPermission, type Route, takesTenant, UNSCOPED } from '../model/route.ts'
 import type { Witness } from './difference.ts'
+import { decidingRoutes } from './mcp-lines.ts'
 import { pathClasses } from './path-classes.ts'
 import { entryFor, hostClasses, hostClassesOf, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
 
@@ -120,7 +121,11 @@ function* requests(tables: Tables, patterns: readonly RequestPattern[], only: st
       for (const method of methodsAt(leaves.flat(), [tables, within])) {
         const route = entryFor(tables, leaves[0] ?? [], method, target)
         const isWithin = entryFor(within, leaves[1] ?? [], method, target) !== null
-        if (route !== null) yield { route, method, path, witness, isWithin }
+        if (route === null) continue
+        for (const each of decidingRoutes(route)) {
+          const request = each.mcp === undefined ? { method, path } : { method: each.method, path: each.path }
+          yield { route: each, ...request, witness, isWithin }
+        }
       }
     }
   }

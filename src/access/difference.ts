@@ -5,6 +5,7 @@ import type { Leaf, Node } from '../decision/router/tree.ts'
 import type { Route } from '../model/route.ts'
 import { rateLimitText } from '../model/rate-limit.ts'
 import { sourceText } from '../model/space-source.ts'
+import { lineDifferences } from './mcp-lines.ts'
 import { pathClasses, type Position } from './path-classes.ts'
 import { entryFor, hostClasses, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
 
@@ -48,11 +49,17 @@ export function* differenceSteps(before: Tables, after: Tables): Generator<Diffe
           after: entryFor(after, now, method, target),
         }
         const key = `${pair.before?.id} ${pair.after?.id}`
-        if (isSameAnswer(pair.before, pair.after) || pairs.has(key)) continue
+        if (isSameAnswer(pair.before, pair.after) || isNewServer(pair) || pairs.has(key)) continue
         pairs.add(key)
         yield { ...pair, witness: { method, ...(host === null ? {} : { host }), path } }
       }
     }
+  yield* lineDifferences([before, after], isSameAnswer)
+}
+
+/** Whether an MCP server is where nothing else was, or is left: the differences of its lines say that. */
+function isNewServer({ before, after }: Pick<Difference, 'before' | 'after'>): boolean {
+  return (before === null || after === null) && (before ?? after)?.target.kind === 'mcp'
 }
 
 /** Each combination of the tables' trees that some host has, with one such host. */
@@ -76,7 +83,7 @@ function isSameAnswer(one: Route | null, other: Route | null): boolean {
 /** The answer of an entry: its requirement, tenant and space, its target, and its limits. */
 function answerOf(route: Route): string {
   const { requirement, target, rewrite, maxBody, responseTimeout, signIn, tenant, rateLimits } = route
-  const place = target.kind === 'upstream' ? `to ${target.name}` : route.id
+  const place = target.kind === 'upstream' ? `to ${target.name}` : placeOf(route)
   return JSON.stringify([
     requirement,
     spaceOf(route),
@@ -88,6 +95,10 @@ function answerOf(route: Route): string {
     tenant,
     rateLimits?.map(rateLimitText).sort() ?? [],
   ])
+}
+
+function placeOf({ id, target }: Route): string {
+  return target.kind === 'mcp' ? `to ${target.name}: ${JSON.stringify(target.endpoint)}` : id
 }
 
 /** The source of the space; null if none is read. A parameter is a segment of the path, whatever its name. */

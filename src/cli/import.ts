@@ -270,6 +270,7 @@ async function surroundingsOf(
       tenants: new Set(tenants.map(({ id }) => id)),
       signIn: new Set(tenants.filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
       maxBody: config?.limits.maxBody ?? 0,
+      passAuthorization: new Set(),
       methods: methodsOf(config ?? { methods: [] }),
       rateLimits: config?.rateLimits ?? new Map(),
     },

@@ -44,10 +44,11 @@ export function buildTables(
 type PlainContext = { readonly [Key in keyof RouteContext]: unknown }
 
 export function plainContext(context: RouteContext): PlainContext {
-  const { upstreams, tenants, signIn, methods } = context
+  const { upstreams, passAuthorization, tenants, signIn, methods } = context
   return {
     ...context,
     upstreams: [...upstreams],
+    passAuthorization: [...passAuthorization],
     tenants: [...tenants],
     signIn: [...signIn],
     methods: [...methods],
@@ -55,14 +56,15 @@ export function plainContext(context: RouteContext): PlainContext {
 }
 
 export function contextOf(plain: PlainContext): RouteContext {
-  const { upstreams, tenants, signIn, methods, ...others } = plain as Record<
-    'upstreams' | 'tenants' | 'signIn' | 'methods',
+  const { upstreams, passAuthorization, tenants, signIn, methods, ...others } = plain as Record<
+    'upstreams' | 'passAuthorization' | 'tenants' | 'signIn' | 'methods',
     readonly string[]
   > &
     Pick<RouteContext, 'maxBody' | 'rateLimits'>
   return {
     ...others,
     upstreams: new Set(upstreams),
+    passAuthorization: new Set(passAuthorization),
     tenants: new Set(tenants),
     signIn: new Set(signIn),
     methods: new Set(methods),

@@ -6,7 +6,7 @@
 import type { ActiveTables } from '../../seats-admin/model/tables-version.ts'
 import type { CorsSettings } from '../model/cors.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
-import type { Place, Route } from '../model/route.ts'
+import type { McpLine, Place, Route } from '../model/route.ts'
 import type { buildSettings } from './build.ts'
 import type { OpenTelemetryConfig } from './open-telemetry.ts'
 import type { ProviderLimits } from './provider-limits.ts'
@@ -91,8 +91,21 @@ export interface RouteEntry
   readonly cors?: CorsSettings
   /** The rate limits. A request takes a token from each; left out: there is none. */
   readonly rateLimits?: readonly RateLimit[]
+  /** What the entry is of an MCP server; left out: an entry of `routes`. */
+  readonly mcp?: McpEntry
   readonly place: Place
 }
+
+/** An entry for an MCP server: its path, its metadata (RFC 9728), or a line. */
+export type McpEntry =
+  | {
+      readonly part: 'server'
+      readonly resource: string
+      readonly filtersLists: boolean
+      readonly bodyTimeout: number | null
+    }
+  | { readonly part: 'metadata'; readonly document: string }
+  | ({ readonly part: 'line' } & McpLine)
 
 /** The first secret of each tenant, in the order of the ids. Only gateways of one deployment have them. */
 export function firstSecrets({ tenants }: Pick<Config, 'tenants'>): Uint8Array[] {

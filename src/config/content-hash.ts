@@ -28,7 +28,7 @@ type Settings = Pick<Config, 'upstreams' | 'methods'> & Partial<Pick<Config, 'ap
  * - the hosts and prefixes of the built-in routes, which the program itself has, and whether the console and
  *   SCIM are among them.
  *
- * It also covers `cors`, which decides preflights and whether a session cookie is accepted.
+ * It also covers the settings of MCP servers, and `cors`, which decides preflights and whether a session cookie is accepted.
  */
 export function contentHash(entries: readonly RouteEntry[], { upstreams, methods, api }: Settings): string {
   const lines = entries.flatMap((entry) => linesOf(entry, upstreams)).sort()
@@ -57,11 +57,12 @@ function linesOf(entry: RouteEntry, upstreams: Settings['upstreams']): string[] 
 }
 
 function partsOf(entry: RouteEntry, upstreams: Settings['upstreams']): unknown[] {
-  const { method, path, prefix = '', requirement, upstream, maxBody, responseTimeout, signIn } = entry
+  const { method, path, prefix = '', requirement, upstream, maxBody, responseTimeout, signIn, mcp } = entry
   const { allowSemicolons = false, allowEncodedSlashes = false } = upstreams.get(upstream) ?? {}
   return [
     method,
-    withoutNames(prefix + path),
+    // The URI of a resource may have braces.
+    mcp?.part === 'line' ? prefix + path : withoutNames(prefix + path),
     requirement,
     upstream,
     // JSON has no Infinity.
@@ -75,7 +76,7 @@ function partsOf(entry: RouteEntry, upstreams: Settings['upstreams']): unknown[]
 
 /** Settings that an entry leaves out add nothing, so that older tables keep their hash. */
 function newerPartsOf(
-  { path, prefix, stripPrefix, tenant, space, cors, rateLimits }: RouteEntry,
+  { path, prefix, stripPrefix, tenant, space, cors, rateLimits, mcp }: RouteEntry,
   base: string,
 ): object {
   return {
@@ -87,6 +88,7 @@ function newerPartsOf(
     ...(space === undefined || isSpaceHeader(space) ? {} : { space: spaceKey(space, path) }),
     ...(cors === undefined ? {} : { cors: corsKey(cors) }),
     ...(rateLimits === undefined ? {} : { rate_limit: rateLimits.map(rateLimitText).sort() }),
+    ...(mcp === undefined ? {} : { mcp }),
   }
 }
 

@@ -99,6 +99,9 @@ async function readMain(file: string, env: NodeJS.ProcessEnv | null, display: (p
     tenants: new Set(tenants.keys()),
     signIn: new Set([...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
     maxBody: limits.maxBody,
+    passAuthorization: new Set(
+      [...upstreams.values()].filter((each) => each.passAuthorization).map(({ name }) => name),
+    ),
     methods: methodsOf(settings),
     rateLimits: settings.rateLimits,
   }

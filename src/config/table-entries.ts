@@ -6,15 +6,20 @@ import { needsPermission } from '../model/route.ts'
 import { SPACE_HEADER } from '../model/space-source.ts'
 import type { RouteEntry } from './config.ts'
 import { didYouMean, didYouMeanOneOf, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
+import { buildMcp, checkMcp } from './mcp-entries.ts'
 import { canBeListed } from './methods.ts'
 import type { Document } from './positioned-document.ts'
 import type { Section } from './section.ts'
 import { checkLabel } from './space-settings.ts'
-import { EVERY_TENANT, type RouteContext, tableSettings } from './table-settings.ts'
+import {
+  EVERY_TENANT,
+  type RouteContext,
+  tableSettings,
+  type TableValues as Table,
+} from './table-settings.ts'
 
 export type BuiltTable = ReturnType<typeof buildRoutes>
 
-type Table = ReturnType<ReturnType<typeof tableSettings>['of']>
 type Entry = Table['routes'] extends ReadonlyMap<string, infer Value> ? Value : never
 
 /** Builds one route table. */
@@ -23,18 +28,30 @@ export function buildRoutes(document: Document, root: Section, context: RouteCon
   const head = buildTableHead(root, table)
   const routes = root.section('routes')
   const entries: RouteEntry[] = []
+  const built = (section: Section, key: string, request: Matched, entry: Entry): RouteEntry => {
+    const ofRoute = buildRoute(section.section(key), entry, table, context.maxBody)
+    const space = spaceOf(section, key, request.path, entry, head)
+    warnOfUnreachableSpace(section, key, { ...ofRoute, ...space })
+    const place = document.place(section.offsetOf(key))
+    return Object.freeze({
+      ...request,
+      ...ofRoute,
+      ...head.shared,
+      ...space,
+      upstream: table.upstream,
+      place,
+    })
+  }
+  if (root.keys().length > 0 && !root.has('routes') && !root.has('mcp'))
+    document.fault(0, 'the file must have the key "routes"')
   for (const [key, entry] of table.routes) {
     const request = readKey(key, context.methods)
-    const ofRoute = buildRoute(routes.section(key), entry, table, context.maxBody)
-    const place = document.place(routes.offsetOf(key))
     if (request instanceof InvalidValue) routes.faultAtKey(key, `${quote(key)} ${request.message}`)
-    else {
-      const space = spaceOf(routes, key, request.path, entry, head)
-      warnOfUnreachableSpace(routes, key, { ...ofRoute, ...space })
-      entries.push(
-        Object.freeze({ ...request, ...ofRoute, ...head.shared, ...space, upstream: table.upstream, place }),
-      )
-    }
+    else entries.push(built(routes, key, request, entry))
+  }
+  if (table.mcp !== null) {
+    checkMcp(root, table.upstream, context)
+    entries.push(...buildMcp(root.section('mcp'), table.mcp, root, built))
   }
   return {
     entries,
@@ -42,6 +59,9 @@ export function buildRoutes(document: Document, root: Section, context: RouteCon
     hosts: head.named,
   }
 }
+
+/** The requests of an entry. */
+type Matched = Pick<RouteEntry, 'method' | 'path' | 'mcp'>
 
 type TableHead = ReturnType<typeof buildTableHead>
 

@@ -6,8 +6,21 @@ import type { Requirement } from '../model/route.ts'
 import { tableHost } from './addresses.ts'
 import { cors } from './cors-settings.ts'
 import { didYouMean, InvalidValue, oneOf, type ValueParser } from './invalid-value.ts'
+import { mcpServer } from './mcp-settings.ts'
 import { namedRateLimits } from './rate-limit-settings.ts'
-import { duration, file, flag, list, map, mapOf, optional, required, setting, text } from './setting.ts'
+import {
+  duration,
+  file,
+  flag,
+  list,
+  map,
+  mapOf,
+  optional,
+  required,
+  type Setting,
+  setting,
+  text,
+} from './setting.ts'
 import { spaceSource } from './space-settings.ts'
 import { staticPath } from './static-path.ts'
 import { maxBody } from './units.ts'
@@ -21,6 +34,8 @@ export interface RouteContext {
   readonly signIn: ReadonlySet<string>
   /** The maximum bytes of a request body on routes without a `max_body`. */
   readonly maxBody: number
+  /** The upstreams that get the client's Authorization header. */
+  readonly passAuthorization: ReadonlySet<string>
   /** The accepted request methods. */
   readonly methods: ReadonlySet<string>
   readonly rateLimits: ReadonlyMap<string, RateLimit>
@@ -64,24 +79,26 @@ export function tableSettings(context: RouteContext) {
         'The rate limits of all routes of the table, by their names in rate_limits of gateway.config.yaml. A request takes a token from each.',
         context.rateLimits,
       ),
-      routes: required(
-        mapOf(
-          entry(context),
-          'METHOD /path: permission. {name} matches one segment; a final * matches the rest of the path; ANY matches every method except TRACE and CONNECT.',
-          { propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+ /\\S*$" } },
-        ),
+      routes: mapOf(
+        entry(context),
+        'METHOD /path: permission. {name} matches one segment; a final * matches the rest of the path; ANY matches every method except TRACE and CONNECT. A table without mcp needs it.',
+        { propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+ /\\S*$" } },
       ),
+      mcp: optional(mcpServer(mcpLine(context))),
     },
   )
 }
+
+/** The built values of a table. */
+export type TableValues = ReturnType<ReturnType<typeof tableSettings>['of']>
 
 const UPSTREAM = 'an upstream of the configuration'
 
 const PERMISSION = '^([A-Za-z0-9._-]+:[A-Za-z0-9._-]+|\\*|authenticated|public)$'
 
-/** The value of a route: a permission, or a map. For a faulty permission, the strictest one replaces it. */
-function entry(context: RouteContext) {
-  const long = map('', {
+/** The keys of an entry that a line of an MCP server may have too. */
+function decidingFields(context: RouteContext) {
+  return {
     permission: required(
       text(
         'resource:operation, * (only for callers that hold *), authenticated (any valid credential) or public (no credential).',
@@ -110,6 +127,13 @@ function entry(context: RouteContext) {
       'The rate limits of the route, instead of those of its table; [] for none.',
       context.rateLimits,
     ),
+  }
+}
+
+/** The value of a route. */
+function entry(context: RouteContext) {
+  const long = map('', {
+    ...decidingFields(context),
     signIn: text(
       'The tenant whose identity provider signs in browsers without credentials. The gateway redirects them there. Other clients get the 401.',
       oneOf(context.signIn, 'a tenant with oidc'),
@@ -121,15 +145,29 @@ function entry(context: RouteContext) {
       { pattern: '^((0|[1-9][0-9]*)(B|KiB|MiB|GiB|TiB)|unlimited)$', examples: ['10MiB'] },
     ),
   })
+  return shortOrLong(long, { ...NOTHING, signIn: null, maxBody: null })
+}
+
+/** The value of a line. */
+function mcpLine(context: RouteContext) {
+  return shortOrLong(map('', decidingFields(context)), NOTHING)
+}
+
+const NOTHING = { tenant: null, space: null, responseTimeout: null, rateLimit: null }
+
+/** A permission, or a map. For a faulty permission, the strictest one replaces it. */
+function shortOrLong<T extends { readonly permission: Requirement }>(
+  long: Setting<T>,
+  nothing: Omit<NoInfer<T>, 'permission'>,
+): Setting<T> {
   const short = text('A permission, or a map of permission and limits.', requirement, {
     pattern: PERMISSION,
     examples: ['trainings:read'],
   })
-  const nothing = { tenant: null, space: null, responseTimeout: null, rateLimit: null, signIn: null }
   const schema = { ...long.schema, ...short.schema, type: ['string', 'object'] }
   return setting(schema, (routes, key) => {
     const permission = short.read(routes, key)
-    return permission === null ? long.read(routes, key) : { ...nothing, permission, maxBody: null }
+    return permission === null ? long.read(routes, key) : ({ ...nothing, permission } as T)
   })
 }
 
@@ -157,6 +195,7 @@ export const routesFile = tableSettings({
   tenants: new Set(),
   signIn: new Set(),
   maxBody: 0,
+  passAuthorization: new Set(),
   methods: new Set(),
   rateLimits: new Map(),
 })

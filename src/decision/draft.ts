@@ -55,6 +55,13 @@ export class Draft {
     this.#mark = stages ? this.#startedAt : null
   }
 
+  /** A draft for another route of the same request. */
+  for(route: Route): Draft {
+    const { path, query, authority, params, cors } = this
+    const draft = new Draft(this.request, this.#mark !== null, this.config, this.reads)
+    return Object.assign(draft, { path, query, authority, params, cors, route })
+  }
+
   /**
    * Records the time since the last stage. Reading the clock costs as much as a lookup, so it is optional.
    */

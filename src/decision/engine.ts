@@ -15,7 +15,8 @@ import type { AuthorizationRequest, BrowserContext, Credentials } from '../model
 import type { Evaluation, Trace } from '../model/decision.ts'
 import { canonicalHost } from '../model/host.ts'
 import type { Principal } from '../model/principal.ts'
-import { type HeldPermissions, type Route, takesTenant } from '../model/route.ts'
+import { type McpCall, namesIn } from '../model/mcp.ts'
+import { type HeldPermissions, type McpEndpoint, type Route, takesTenant } from '../model/route.ts'
 import { SeatQuestion } from '../model/decision-seat.ts'
 import type { CorsPolicy } from '../model/cors.ts'
 import { answerPreflight, corsLines, hasTwoOrigins, sharedCorsLines } from './preflight.ts'
@@ -76,6 +77,12 @@ const notConfigured = new Refusal('route_not_found', 'This built-in endpoint is 
 const noRouteAt = (where: string) =>
   new Refusal('route_not_found', `No entry of the route table matches this path${where}.`)
 const noRoute = noRouteAt('')
+const noMessage = new Refusal(
+  'request_malformed',
+  'The message decides here, and none was read: a question names the tool, prompt or resource.',
+)
+const noMethod = new Refusal('route_not_found', 'The table has no line for this method.')
+const noLine = new Refusal('route_not_found', 'The table has no line for this name.')
 const repeatedOrigin = new Refusal('request_malformed', 'The Origin header is sent more than once.')
 const otherTenant = new Refusal(
   'tenant_mismatch',
@@ -117,12 +124,45 @@ export class DecisionEngine {
     const matched = this.#match(draft, target)
     draft.endStage('match')
     if (matched instanceof Refusal) return refused(draft, matched)
-    if (matched.requirement === 'public') return admitPublic(draft, matched)
-    const foreign = matched.target.kind === 'local' ? this.#foreignChange(draft, matched) : null
-    if (foreign !== null) return refused(draft, foreign)
+    return this.#evaluateRoute(draft, matched)
+  }
+
+  #evaluateRoute(draft: Draft, route: Route): Evaluation | Promise<Evaluation> {
+    if (route.requirement === 'public') return admitPublic(draft, route)
+    const { target } = route
+    if (target.kind !== 'upstream') {
+      if (target.kind === 'mcp') return this.#evaluateCall(draft, target.endpoint)
+      const foreign = this.#foreignChange(draft, route)
+      if (foreign !== null) return refused(draft, foreign)
+    }
     const { lease } = this.#parts
-    if (lease.live()) return this.#authenticate(draft, matched)
-    return lease.renewed().then(() => this.#authenticate(draft, matched))
+    if (lease.live()) return this.#authenticate(draft, route)
+    return lease.renewed().then(() => this.#authenticate(draft, route))
+  }
+
+  /** Decides a call of an MCP server by its lines, each of which must allow it. */
+  #evaluateCall(draft: Draft, server: McpEndpoint): Evaluation | Promise<Evaluation> {
+    const call = draft.request.fields?.call
+    if (call === undefined) return refused(draft, noMessage)
+    const lines = linesOf(server, call)
+    if (lines instanceof Refusal) {
+      draft.route = null
+      return refused(draft, lines)
+    }
+    return this.#evaluateLines(draft, lines)
+  }
+
+  #evaluateLines(draft: Draft, [line, ...others]: readonly Route[]): Evaluation | Promise<Evaluation> {
+    if (line === undefined) throw new Error('a call has a line')
+    const own = draft.for(line)
+    const first = this.#evaluateRoute(own, line)
+    if (others.length === 0) return first
+    const rest = (evaluation: Evaluation) => {
+      if (evaluation.refusal !== null) return evaluation
+      const all = this.#evaluateLines(draft, others)
+      return all instanceof Promise ? all.then((each) => both(evaluation, each)) : both(evaluation, all)
+    }
+    return first instanceof Promise ? first.then(rest) : rest(first)
   }
 
   /** The lines of `Evaluation.cors` for a request that could not be decided. */
@@ -283,6 +323,29 @@ export function isForSpace({ refusal }: Evaluation): boolean {
 function refusedIn(draft: Draft, space: string | Refusal, refusal: Refusal): Evaluation {
   if (typeof space === 'string') draft.space = space
   return refused(draft, refusal)
+}
+
+/** The lines for a call, each once. */
+function linesOf(server: McpEndpoint, call: McpCall): Route[] | Refusal {
+  const lines = new Set<Route>()
+  for (const { kind, name } of namesIn(call)) {
+    const line = server.find(kind, name)
+    if (line === null) return kind === 'method' ? noMethod : noLine
+    lines.add(line)
+  }
+  return [...lines]
+}
+
+/** The result of two lines of a call. A change of the Seats of either concerns it. */
+function both(one: Evaluation, other: Evaluation): Evaluation {
+  const seats = [...one.decision.seats, ...other.decision.seats]
+  const grants = [one.grants, other.grants].filter((each) => each !== null)
+  return {
+    ...other,
+    grants:
+      grants.length === 0 ? null : { isCurrent: (...at) => grants.every((each) => each.isCurrent(...at)) },
+    decision: { ...other.decision, seats },
+  }
 }
 
 function withSpaces(evaluation: Evaluation, spaces: readonly string[]): Evaluation {

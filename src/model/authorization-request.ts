@@ -1,5 +1,7 @@
 /** The input of a decision. */
 
+import type { McpCall } from './mcp.ts'
+
 /** Field lines that identify a caller or a space, as received: one array element a line. */
 export interface Credentials {
   readonly apiKey: readonly string[]
@@ -26,7 +28,7 @@ export interface AuthorizationRequest {
   /** The authority of the request, from Host or `:authority`; null: it has none (HTTP/1.0). */
   readonly host: string | null
   readonly credentials: Credentials
-  /** Other fields that may name a space. Left out: the request has none. */
+  /** Other parts of the request, which few decisions need. Left out: the request has none. */
   readonly fields?: RequestFields
   /** Context that decides whether a session cookie counts. */
   readonly browser: BrowserContext
@@ -40,6 +42,8 @@ export interface RequestFields {
    * @param name lower case; letters, digits and `-`
    */
   linesOf(name: string): readonly string[] | 'other spelling'
+  /** What a request to an MCP server calls; left out: its message is not read, or is none. */
+  readonly call?: McpCall | undefined
 }
 
 /**

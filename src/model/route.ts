@@ -4,6 +4,7 @@ import type { EventSource } from '../../seats-admin/model/event-source.ts'
 import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
 import type { CorsPolicy } from './cors.ts'
 import type { Refusal, RefusalPage } from './errors.ts'
+import type { McpKind, McpName } from './mcp.ts'
 import type { Principal } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { SPACE_HEADER, type SpaceSource } from './space-source.ts'
@@ -63,8 +64,32 @@ export interface Route {
   readonly cors: CorsPolicy | null
   /** The limits: a request takes a token of each; null: none, as on built-in routes. */
   readonly rateLimits: readonly RateLimit[] | null
+  /** The line of an MCP table that it is; left out: it matches requests by method and path. */
+  readonly mcp?: McpLine
   /** Null for a built-in route. */
   readonly place: Place | null
+}
+
+/** A tool, prompt, resource or method of an MCP server. */
+export interface McpLine extends McpName {
+  /** The resource of the server, which the audience of tokens of other issuers must have (RFC 8707). */
+  readonly resource: string
+}
+
+/** An MCP server: its path, and the lines that decide what is called there. */
+export interface McpEndpoint {
+  /** With the prefix of its table. */
+  readonly path: string
+  /** The identifier of the server as a protected resource (RFC 9728). */
+  readonly resource: string
+  /** Whether lists show only what the caller may use. */
+  readonly filtersLists: boolean
+  /** Milliseconds until a whole message has arrived; null: as for built-in endpoints. */
+  readonly bodyTimeout: number | null
+  /** The lines in the order of the table. */
+  readonly lines: readonly Route[]
+  /** The line for a name; null: there is none. */
+  find(kind: McpKind, name: string): Route | null
 }
 
 /** The difference between the matched path and the forwarded one. */
@@ -127,6 +152,8 @@ export function ownRoute(
 /** The target of a route: an upstream, or a handler in the process. */
 export type RouteTarget =
   | { readonly kind: 'upstream'; readonly name: string }
+  /** The path of an MCP server. The line of what is called decides in its place. */
+  | { readonly kind: 'mcp'; readonly name: string; readonly endpoint: McpEndpoint }
   | {
       readonly kind: 'local'
       readonly handler: LocalHandler
@@ -140,7 +167,7 @@ export type RouteTarget =
 
 /** The name of the upstream in logs and lists; `seatgate` for a built-in route. */
 export function upstreamOf({ target }: Route): string {
-  return target.kind === 'upstream' ? target.name : 'seatgate'
+  return target.kind === 'upstream' || target.kind === 'mcp' ? target.name : 'seatgate'
 }
 
 /**

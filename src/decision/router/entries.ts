@@ -7,10 +7,12 @@ import type { RouteEntry } from '../../config/config.ts'
 import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
 import { CorsPolicy, corsKey } from '../../model/cors.ts'
 import { hostsLabel } from '../../model/host.ts'
-import type { PathRewrite, Route } from '../../model/route.ts'
+import { serverPath } from '../../model/mcp.ts'
+import type { PathRewrite, PublicHandler, Route, RouteTarget } from '../../model/route.ts'
 import { SPACE_HEADER } from '../../model/space-source.ts'
 import { placeText } from './entry-warnings.ts'
 import type { Branch } from './host-roots.ts'
+import { McpServer } from './mcp-server.ts'
 import {
   covers,
   NO_EXCEPTIONS,
@@ -48,6 +50,8 @@ export class Entries {
   /** The result of each entry, which several branches may have. A text: the fault. */
   readonly #compiled = new Map<RouteEntry, PlacedEntry | string>()
   readonly #faulty = new Set<RouteEntry>()
+  /** The MCP servers by the ids of their entries, without the method. */
+  readonly #servers = new Map<string, McpServer>()
   /** The policies by key: tables with the same policy share one. */
   readonly #policies = new Map<string, CorsPolicy>()
 
@@ -68,6 +72,8 @@ export class Entries {
     const compiled = this.#compile(entry)
     if (typeof compiled === 'string') return compiled
     const { route, pattern, bare } = compiled
+    // Its server has it, whatever the hosts.
+    if (route.mcp !== undefined) return compiled
     // The entry `/` of a table with a prefix is the prefix itself, with a final slash and without.
     const patterns = bare !== null && entry.path === '/' ? [pattern, bare] : [pattern]
     for (const each of patterns) {
@@ -85,19 +91,39 @@ export class Entries {
     insertBare(root, placed)
   }
 
-  /** The routes of the entries, without those of faulty ones. */
+  /** The MCP servers in the order of the tables. */
+  get servers(): readonly McpServer[] {
+    return [...this.#servers.values()]
+  }
+
+  /** The routes of the entries, without those of faulty ones and of MCP servers, whose lines decide. */
   routesOf(entries: readonly RouteEntry[]): Route[] {
     return entries.flatMap((entry) => {
       const compiled = this.#compiled.get(entry)
       if (compiled === undefined || typeof compiled === 'string' || this.#faulty.has(entry)) return []
-      return [compiled.route]
+      return compiled.route.target.kind === 'mcp' ? [] : [compiled.route]
     })
   }
 
   #compile(entry: RouteEntry): PlacedEntry | string {
-    return getOrInsertComputed(this.#compiled, entry, () =>
-      compile(entry, this.#upstreams.get(entry.upstream) ?? NO_EXCEPTIONS, this.#policyOf(entry)),
-    )
+    return getOrInsertComputed(this.#compiled, entry, () => {
+      const upstream: UpstreamPaths = this.#upstreams.get(entry.upstream) ?? NO_EXCEPTIONS
+      const { mcp } = entry
+      if (mcp?.part !== 'line') return compile(entry, upstream, this.#policyOf(entry), this.#targetOf(entry))
+      const target = Object.freeze({ kind: 'upstream', name: entry.upstream } as const)
+      const route = routeOf(entry, upstream.basePath ?? '', this.#policyOf(entry), target)
+      this.#servers.get(serverKey(entry))?.add(route)
+      return { route, pattern: NO_PATTERN, bare: null }
+    })
+  }
+
+  #targetOf(entry: RouteEntry): RouteTarget {
+    const { mcp, upstream: name, prefix = '' } = entry
+    if (mcp?.part === 'metadata') return { kind: 'public', handler: serveMetadata(mcp.document) }
+    if (mcp?.part !== 'server') return { kind: 'upstream', name }
+    const endpoint = new McpServer(prefix + entry.path, mcp)
+    this.#servers.set(serverKey(entry), endpoint)
+    return { kind: 'mcp', name, endpoint }
   }
 
   #policyOf({ cors }: RouteEntry): CorsPolicy | null {
@@ -110,7 +136,12 @@ export class Entries {
   }
 }
 
-function compile(entry: RouteEntry, upstream: UpstreamPaths, cors: CorsPolicy | null): PlacedEntry | string {
+function compile(
+  entry: RouteEntry,
+  upstream: UpstreamPaths,
+  cors: CorsPolicy | null,
+  target: RouteTarget,
+): PlacedEntry | string {
   const { path, prefix = '' } = entry
   // A pattern without its slash would be read as a part of the prefix.
   if (!path.startsWith('/')) return 'a path must begin with a slash'
@@ -118,7 +149,7 @@ function compile(entry: RouteEntry, upstream: UpstreamPaths, cors: CorsPolicy | 
   if (typeof pattern === 'string') return pattern
   const bare = prefix !== '' && (path === '/' || path === '/*') ? readPattern(prefix, upstream) : null
   if (typeof bare === 'string') return bare
-  return { route: routeOf(entry, upstream.basePath ?? '', cors), pattern, bare }
+  return { route: routeOf(entry, upstream.basePath ?? '', cors, target), pattern, bare }
 }
 
 /**
@@ -144,7 +175,18 @@ export function entryId({ method, hosts = NO_HOSTS, prefix = '', path }: RouteEn
   return `${method} ${hostsLabel(hosts)}${prefix}${path}`
 }
 
-function routeOf(entry: RouteEntry, base: string, cors: CorsPolicy | null): Route {
+/** The document of a protected resource (RFC 9728). */
+function serveMetadata(document: string): PublicHandler {
+  const body = Buffer.from(document)
+  return async () => ({ status: 200, body, headers: ['access-control-allow-origin', '*'] })
+}
+
+/** The same for a server and its lines. */
+function serverKey({ hosts = NO_HOSTS, prefix = '', path }: RouteEntry): string {
+  return hostsLabel(hosts) + prefix + serverPath(path)
+}
+
+function routeOf(entry: RouteEntry, base: string, cors: CorsPolicy | null, target: RouteTarget): Route {
   const { method, hosts = NO_HOSTS, prefix = '', stripPrefix = false, space = SPACE_HEADER } = entry
   const path = prefix + entry.path
   const rewrite: PathRewrite = Object.freeze({ strip: stripPrefix ? prefix : '', base })
@@ -155,7 +197,7 @@ function routeOf(entry: RouteEntry, base: string, cors: CorsPolicy | null): Rout
     path,
     requirement: entry.requirement,
     space,
-    target: Object.freeze({ kind: 'upstream', name: entry.upstream }),
+    target: Object.freeze(target),
     rewrite: rewrite.strip === '' && base === '' ? null : rewrite,
     maxBody: entry.maxBody,
     responseTimeout: entry.responseTimeout,
@@ -163,8 +205,11 @@ function routeOf(entry: RouteEntry, base: string, cors: CorsPolicy | null): Rout
     tenant: entry.tenant ?? null,
     cors,
     rateLimits: entry.rateLimits ?? null,
+    ...(entry.mcp?.part === 'line' ? { mcp: entry.mcp } : {}),
     place: entry.place,
   })
 }
 
 const NO_HOSTS: readonly string[] = Object.freeze([])
+/** That of lines, which are in no tree. */
+const NO_PATTERN: Pattern = Object.freeze({ segments: [], names: [] })

@@ -8,7 +8,7 @@ import { isOwnPermission } from '../../../seats-admin/model/permission.ts'
 import type { RouteEntry } from '../../config/config.ts'
 import { distinctFaults, type Fault, type Warning } from '../../config/faults.ts'
 import { PathParams } from '../../model/decision.ts'
-import type { Route } from '../../model/route.ts'
+import type { McpEndpoint, Route } from '../../model/route.ts'
 import { Entries, type PlacedEntry, type Upstreams } from './entries.ts'
 import { fallbacks } from './fallback.ts'
 import { type Branch, branchesOf, type HostRoots, hostRoots } from './host-roots.ts'
@@ -30,11 +30,19 @@ export class RouteTable {
   readonly root: Node
   /** Null: no table names a host, and all hosts have the same entries. */
   readonly hosts: HostRoots | null
+  /** The MCP servers. Their lines are among the routes; requests match the servers alone. */
+  readonly servers: readonly McpEndpoint[]
 
-  constructor(routes: readonly Route[], root: Node, hosts: HostRoots | null = null) {
+  constructor(
+    routes: readonly Route[],
+    root: Node,
+    hosts: HostRoots | null = null,
+    servers: readonly McpEndpoint[] = [],
+  ) {
     this.routes = routes
     this.root = root
     this.hosts = hosts
+    this.servers = servers
   }
 
   /** @param host canonical; null: the request names none */
@@ -154,14 +162,20 @@ function* compilation(
   const [others] = branches
   if (others === undefined) throw new Error('the hosts that no table names have a branch')
   const routes = Object.freeze([...compiled.routesOf(entries), ...builtIn])
-  return { table: new RouteTable(routes, others.root, hostRoots(branches)), faults, warnings }
+  return {
+    table: new RouteTable(routes, others.root, hostRoots(branches), compiled.servers),
+    faults,
+    warnings,
+  }
 }
 
 function faultOf({ method, prefix = '', path, place }: RouteEntry, message: string): Fault {
   return { place, message: `${method} ${prefix}${path}: ${message}` }
 }
 
-function warningsOf({ root }: Branch, placed: readonly PlacedEntry[]): Warning[] {
+function warningsOf({ root }: Branch, all: readonly PlacedEntry[]): Warning[] {
+  const lines = all.filter(({ route }) => route.mcp !== undefined)
+  const placed = all.filter(({ route }) => route.mcp === undefined)
   const routes = placed.map(({ route }) => route)
   const patterns = placed.map(({ pattern }) => pattern)
   return [
@@ -169,7 +183,7 @@ function warningsOf({ root }: Branch, placed: readonly PlacedEntry[]): Warning[]
     ...fallbacks(root, routes, patterns),
     ...foreignParams(routes, patterns),
     ...publicEverything(routes),
-    ...builtInPermissions(routes),
+    ...builtInPermissions([...routes, ...lines.map(({ route }) => route)]),
   ]
 }
 

@@ -149,13 +149,24 @@ function add(leaf: Leaf | null, leaves: Leaf[]): boolean {
 /** @returns the route that already matches the same requests; null: none */
 export function insert(root: Node, pattern: Pattern, route: Route): Route | null {
   const leaf = leafOf(root, pattern)
-  const duplicate = route.method === 'ANY' ? leaf.any : leaf.methods.get(route.method)
+  const duplicate = duplicateOf(leaf, route)
   if (duplicate != null) return duplicate.route
   const placed = { route, names: pattern.names }
   if (route.method === 'ANY') leaf.any = placed
   else leaf.methods.set(route.method, placed)
-  if (route.place === null) leaf.any ??= NOT_ALLOWED
+  if (route.place === null || isMcp(placed)) leaf.any ??= NOT_ALLOWED
   return null
+}
+
+/** At the path of an MCP server there is nothing else: an older client could call there without a line. */
+function duplicateOf(leaf: Leaf, route: Route): Placed | null | undefined {
+  const all = [...leaf.methods.values()]
+  const server = isMcp({ route }) ? [...all, leaf.any][0] : all.find(isMcp)
+  return server ?? (route.method === 'ANY' ? leaf.any : leaf.methods.get(route.method))
+}
+
+function isMcp({ route }: Pick<Placed, 'route'>): boolean {
+  return route?.target.kind === 'mcp'
 }
 
 /** Whether no route matches the pattern's own requests of the method by this very pattern. */
