@@ -4,7 +4,7 @@
  */
 
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
-import { linePath, type McpKind, OPEN_METHODS } from '../model/mcp.ts'
+import { linePath, type McpKind, metadataPath, OPEN_METHODS } from '../model/mcp.ts'
 import { needsPermission } from '../model/route.ts'
 import type { McpEntry, RouteEntry } from './config.ts'
 import { quote } from './invalid-value.ts'
@@ -98,10 +98,4 @@ export function checkMcp(root: Section, upstream: string, { passAuthorization }:
       'upstream',
       `upstream: ${quote(upstream)} has pass_authorization, so the MCP server would get the tokens of its callers: remove pass_authorization, or name an upstream without it`,
     )
-}
-
-/** Where clients look for the metadata of a resource (RFC 9728, section 3.1). */
-export function metadataPath(resource: string): string {
-  const { pathname } = new URL(resource)
-  return `/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`
 }

@@ -80,6 +80,8 @@ export interface RefusalPage {
   text(requestId: string): string
   /** Name, value, name, value, …; sent beside the header fields of every refusal. */
   readonly headers: readonly string[]
+  /** The value of WWW-Authenticate; null: none; left out: as for every refusal. */
+  readonly challenge?: string | null
 }
 
 /** The caller of a refused request, if its signature or key was right. */

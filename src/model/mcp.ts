@@ -85,3 +85,13 @@ export function hasDotSegment(uri: string): boolean {
     .replaceAll(/%2f|%5c|\\/gi, '/')
   return /(?:^|\/)\.\.?(?:[/?#;]|$)/.test(plain)
 }
+
+/** Where clients look for the metadata of a resource (RFC 9728, section 3.1): a path at its origin. */
+export function metadataPath(resource: string): string {
+  const { pathname } = new URL(resource)
+  return `/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`
+}
+
+export function metadataUrl(resource: string): string {
+  return new URL(resource).origin + metadataPath(resource)
+}

@@ -25,6 +25,8 @@ export interface PipelineConfig {
 /** What the front door needs besides. */
 export interface GatewayConfig extends PipelineConfig {
   readonly upstreams: ReadonlyMap<string, Upstream>
+  /** Whether a table has an MCP server. */
+  readonly hasMcp: boolean
   /** The redirects to sign-in; null if no tenant has sign-in. */
   readonly signIn: SignInPorts | null
   /** Candidate tables, which answer nothing; null if there are none. */

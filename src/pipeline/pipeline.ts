@@ -66,8 +66,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
       eventStreams: new EventStreams(),
       reevaluate: (exchange) => this.reevaluate(exchange),
       passAgain: (engine, exchange) => this.#passAgain(engine, exchange),
-      held: (exchange, until) =>
-        this.config.engine.held(authorizationRequest(exchange.request, exchange.id), until),
+      held: (exchange, until) => this.config.engine.held(authorizationRequest(exchange), until),
     }
     this.#files = files
     this.#stagesOf = stagesOf
@@ -169,7 +168,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
 
   /** Evaluates the same request under the current configuration. */
   reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation> {
-    return this.config.engine.evaluate(authorizationRequest(exchange.request, exchange.id))
+    return this.config.engine.evaluate(authorizationRequest(exchange))
   }
 }
 

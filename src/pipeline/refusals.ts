@@ -9,6 +9,7 @@ import type { ClientRequest } from '../http/server/client-request.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import { corsLines, rateLimitLines } from '../http/server/gateway-lines.ts'
 import { grpcStatus, relayedCall } from '../http/server/grpc-exchange.ts'
+import { mcpExchange } from '../http/server/mcp-exchange.ts'
 import { openedWebSocket } from '../http/server/open-web-socket.ts'
 import { externalQuestion, type Question } from '../http/server/question.ts'
 import { grpcStatusOf, grpcTrailers, speaksGrpc } from '../http/server/grpc-problem.ts'
@@ -21,6 +22,7 @@ import { POLICY_VIOLATION } from '../proxy/websocket/websocket-frames.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { openEventStream } from './event-streams.ts'
+import { mcpPage } from './mcp/mcp-refusals.ts'
 
 const unknownOutcome = new Refusal(
   'unavailable',
@@ -114,7 +116,10 @@ function send(exchange: Exchange, refusal: Refusal): void {
 }
 
 /** An endpoint of another protocol refuses in the form of that protocol, whatever refuses the request. */
-function inFormOf({ evaluation }: Exchange, refusal: Refusal): Refusal {
+function inFormOf(exchange: Exchange, refusal: Refusal): Refusal {
+  const { evaluation } = exchange
+  const mcp = mcpExchange.get(exchange)
+  if (mcp !== undefined) return refusal.withPage(mcpPage(mcp, refusal, evaluation))
   const target = evaluation?.decision.route?.target
   const pageOf = target?.kind === 'public' ? target.handler?.pageOf : undefined
   return pageOf === undefined ? refusal : refusal.withPage(pageOf(refusal))

@@ -2,6 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import type { ClientRequest } from '../http/server/client-request.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import { mcpExchange } from '../http/server/mcp-exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import type { FieldTable } from '../http/wire/field-table.ts'
 import { detachedText } from '../lib/heap-size.ts'
@@ -12,6 +14,7 @@ import type {
   Preflight,
   RequestFields,
 } from '../model/authorization-request.ts'
+import type { McpCall } from '../model/mcp.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 
 const API_KEY = fieldName('x-api-key')
@@ -23,10 +26,9 @@ const REQUESTED_METHOD = fieldName('access-control-request-method')
 const SPACE = fieldName('space')
 const REQUEST_ID_FIELD = fieldName('x-request-id')
 
-/** @param requestId as in the response and the access log */
-export function authorizationRequest(request: ClientRequest, requestId: string): AuthorizationRequest {
-  const { method, url, host, section } = request
-  const context = new RequestContext(request, requestId)
+export function authorizationRequest(exchange: Exchange): AuthorizationRequest {
+  const { method, url, host, section } = exchange.request
+  const context = new RequestContext(exchange)
   return {
     method,
     target: url,
@@ -35,6 +37,11 @@ export function authorizationRequest(request: ClientRequest, requestId: string):
     fields: context,
     browser: context,
   }
+}
+
+/** The parts of the request that few decisions need. */
+export function requestFields(exchange: Exchange): RequestFields {
+  return new RequestContext(exchange)
 }
 
 /** Collects the field lines with credentials. It does not check them. */
@@ -47,14 +54,25 @@ export function credentialsOf(fields: FieldTable): Credentials {
   }
 }
 
-/** Only sessions, tables with `cors` and some sources of a space need the fields, which are read then. */
+/** Only sessions, tables with `cors` or `mcp`, and some sources of a space need these, which are read then. */
 class RequestContext implements BrowserContext, RequestFields {
-  readonly #request: ClientRequest
-  readonly requestId: string
+  readonly #exchange: Exchange
 
-  constructor(request: ClientRequest, requestId: string) {
-    this.#request = request
-    this.requestId = requestId
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+  }
+
+  get #request(): ClientRequest {
+    return this.#exchange.request
+  }
+
+  /** As in the response and the access log. */
+  get requestId(): string {
+    return this.#exchange.id
+  }
+
+  get call(): McpCall | undefined {
+    return mcpExchange.get(this.#exchange)?.call ?? undefined
   }
 
   get method(): string {

@@ -22,6 +22,7 @@ import { evaluate, type PassAgain } from './stages/evaluate.ts'
 import { forwardToUpstream } from './stages/forward-to-upstream.ts'
 import { grantPreflight } from './stages/grant-preflight.ts'
 import type { ClientCancels } from './stages/limit-cancels.ts'
+import { readMcpCall } from './stages/read-mcp-call.ts'
 import { refuseDenied } from './stages/refuse-denied.ts'
 import { type LocalPipeline, serveLocal } from './stages/serve-local.ts'
 import { servePublic } from './stages/serve-public.ts'
@@ -82,8 +83,11 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
     webSockets,
   ])
   const refuseDecided = refuseDecidedBy(observers, refusals)
+  const { bodyTimeout } = limits
+  const calls = config.hasMcp
+    ? [readMcpCall({ engine, passAgain, refuse: refusals.refuse, bodyTimeout, observer: observers })]
+    : []
   const decision = [
-    evaluate(engine, observers, passAgain),
     takeRateLimits(config, rateLimiter, refuseDecided, passAgain),
     refuseDenied(engine, signIn, observers, refusals),
   ]
@@ -92,6 +96,8 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
     requests: composed([
       validate(limits, refusals.refuse),
       clientCancels.limit(trustedProxies, refusals.refuse),
+      evaluate(engine, observers, passAgain),
+      ...calls,
       ...decision,
       limitInFlight(requestShares, refuseDecided),
       observeAllowed(observers),
@@ -101,6 +107,7 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
     ]),
     questions: composed([
       validateQuestion(limits, refusals.refuse),
+      evaluate(engine, observers, passAgain),
       ...decision,
       observeAllowed(observers),
       answerQuestion(upstreams, identity),

@@ -59,7 +59,7 @@ class Collector implements BodyOwner {
 /** Methods whose body is parsed. The body of other methods is read up to the limit and ignored. */
 export const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
-const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
+export const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
 export const coded = new Refusal('media_type_unsupported', 'The body must not have a Content-Encoding.')
 
 /** `application/json`, with no charset other than UTF-8 (RFC 8259, section 8.1). */
@@ -90,7 +90,7 @@ export async function readJson(
 }
 
 /** The values of all field lines with the name, joined; '' without one. */
-function joined(rawHeaders: readonly string[], wanted: string): string {
+export function joined(rawHeaders: readonly string[], wanted: string): string {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === wanted).join(', ')
 }
 

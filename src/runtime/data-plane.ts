@@ -283,6 +283,7 @@ function running(compiled: CompiledConfig, listener: UpstreamListener, tracer: T
     trustedProxies: proxies,
     requestIdsFrom: proxies,
     identity,
+    hasMcp: compiled.table.servers.length > 0,
     signIn: compiled.signIn?.ports ?? null,
     limits: { ...limits, methods: methodsOf(compiled.config) },
     tracer,

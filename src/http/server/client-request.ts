@@ -99,6 +99,15 @@ export class ClientRequest {
     if (chunks.length > 0) this.#flow.heldChanged()
   }
 
+  /** Puts back the body that a sink has read whole. The next sink gets these bytes. */
+  restore(body: Buffer): void {
+    if (!this.complete) throw new Error('the body is not complete')
+    this.#sink = null
+    this.#buffered = [body]
+    this.heldBytes = body.length
+    this.#flow.heldChanged()
+  }
+
   /** Reports how many bytes of the body wait in memory for the reader of the sink. */
   hold(sink: BodySink, bytes: number): void {
     if (this.#sink !== sink || bytes === this.heldBytes) return

@@ -63,6 +63,8 @@ export function problemHeaders(refusal: Refusal, requestId: string): string[] {
 
 /** RFC 9110, section 11.6.1; the error attribute by RFC 6750, section 3.1. */
 function challengeOf(refusal: Refusal): string | null {
+  const { challenge } = refusal.page ?? {}
+  if (challenge !== undefined) return challenge
   if (refusal.status !== 401) return null
   const realm = 'Bearer realm="seatgate"'
   return refusal.code.startsWith('token_') ? `${realm}, error="invalid_token"` : realm

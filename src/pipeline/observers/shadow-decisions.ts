@@ -29,7 +29,9 @@ export class ShadowDecisions implements Observer {
   evaluated(exchange: Exchange): void {
     try {
       const live = exchange.evaluated
-      const request = authorizationRequest(exchange.request, exchange.id)
+      // Its message is not read yet. It is evaluated again.
+      if (live.decision.route?.target.kind === 'mcp' && live.preflight === null) return
+      const request = authorizationRequest(exchange)
       if (this.#waiting >= MOST_WAITING && !this.#shadow.isAlike(request, live))
         return this.#count('unjudged')
       const code = this.#shadow.decide(request, live)

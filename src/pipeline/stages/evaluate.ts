@@ -27,7 +27,7 @@ export function evaluate(
   }
   const again = (exchange: Exchange) => (exchange.settled ? ANSWERED : passAgain(engine, exchange))
   return (exchange, next) => {
-    const request = authorizationRequest(exchange.request, exchange.id)
+    const request = authorizationRequest(exchange)
     const evaluation = engine.evaluate(request)
     if (!(evaluation instanceof Promise)) return first(exchange, evaluation, next)
     return evaluation
@@ -48,7 +48,7 @@ export function evaluateAgain(
   next: Next,
 ): Passed {
   const again = () => passAgain(engine, exchange)
-  const evaluation = engine.evaluate(authorizationRequest(exchange.request, exchange.id))
+  const evaluation = engine.evaluate(authorizationRequest(exchange))
   if (!(evaluation instanceof Promise)) return again() ?? evaluated(exchange, evaluation, next)
   return evaluation.then((result) => again() ?? evaluated(exchange, result, next))
 }

@@ -1,0 +1,74 @@
+/**
+ * Reads the whole body of a message before it is forwarded. What has arrived counts as held by the
+ * connection, so that slow messages of many clients cannot take the memory of others.
+ */
+
+import type { Exchange } from '../../http/server/exchange.ts'
+import type { BodySink } from '../../http/server/client-request.ts'
+import type { Refusal } from '../../model/errors.ts'
+import { bodyTooLarge, bodyTooSlow } from '../../proxy/request-body.ts'
+import type { BodyLimits } from '../whole-body.ts'
+
+/** @returns never resolves if the client disconnects first */
+export function readMessageBody(exchange: Exchange, limits: BodyLimits): Promise<Buffer | Refusal> {
+  const { length } = exchange.request
+  if (length !== Infinity && length > limits.bytes) return Promise.resolve(bodyTooLarge)
+  if (length === 0) return Promise.resolve(Buffer.alloc(0))
+  return new Promise((resolve) => new MessageBody(exchange, limits, resolve).start())
+}
+
+class MessageBody implements BodySink {
+  readonly #exchange: Exchange
+  readonly #limit: number
+  readonly #resolve: (body: Buffer | Refusal) => void
+  readonly #timer: NodeJS.Timeout
+  /** One growing buffer: a client may send single bytes. */
+  #bytes: Buffer = Buffer.alloc(0)
+  #length = 0
+
+  constructor(exchange: Exchange, { bytes, time }: BodyLimits, resolve: (body: Buffer | Refusal) => void) {
+    this.#exchange = exchange
+    this.#limit = bytes
+    this.#resolve = resolve
+    this.#timer = setTimeout(() => this.#refuse(bodyTooSlow), time)
+  }
+
+  start(): void {
+    const { request, response, expectsContinue } = this.#exchange
+    if (expectsContinue) {
+      this.#exchange.expectsContinue = false
+      response.writeContinue()
+    }
+    request.deliver(this)
+  }
+
+  data(chunk: Buffer): void {
+    const length = this.#length + chunk.length
+    this.#exchange.bytesIn = length
+    if (length > this.#limit) return this.#refuse(bodyTooLarge)
+    if (length > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.min(this.#limit, Math.max(length, 2 * this.#bytes.length, 1024)))
+      this.#bytes.copy(larger)
+      this.#bytes = larger
+    }
+    chunk.copy(this.#bytes, this.#length)
+    this.#length = length
+    this.#exchange.request.hold(this, this.#bytes.length)
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#resolve(this.#bytes.subarray(0, this.#length))
+  }
+
+  aborted(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** The rest of the body is discarded. */
+  #refuse(refusal: Refusal): void {
+    clearTimeout(this.#timer)
+    this.#exchange.request.release(this)
+    this.#resolve(refusal)
+  }
+}

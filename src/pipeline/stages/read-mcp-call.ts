@@ -1,0 +1,133 @@
+/**
+ * Reads the message of a request to an MCP server, and decides what it calls. The very bytes that were read
+ * are forwarded.
+ */
+
+import { inShares } from '../../../seats-admin/model/time-share.ts'
+import type { DecisionEngine } from '../../decision/engine.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import { McpExchange, mcpExchange } from '../../http/server/mcp-exchange.ts'
+import { jsonSteps, PIECE } from '../../lib/large-json.ts'
+import type { RequestFields } from '../../model/authorization-request.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { McpEndpoint, Route } from '../../model/route.ts'
+import type { Refuse } from '../../proxy/forward.ts'
+import { inTurn } from '../in-turn.ts'
+import { readMessageBody } from '../mcp/message-body.ts'
+import { isError, mismatch, readMessage } from '../mcp/mcp-message.ts'
+import type { Observer } from '../observers/observer.ts'
+import { requestFields } from '../request-input.ts'
+import { ANSWERED, type Next, type Stage } from '../stage.ts'
+import { isJsonType, joined, coded, notJson } from '../whole-body.ts'
+import { evaluateAgain, type PassAgain } from './evaluate.ts'
+
+interface McpPipeline {
+  readonly engine: DecisionEngine
+  readonly passAgain: PassAgain
+  readonly refuse: Refuse
+  /** Milliseconds until a whole message has arrived, if the table does not say. */
+  readonly bodyTimeout: number
+  readonly observer: Required<Pick<Observer, 'evaluated'>>
+}
+
+export function readMcpCall(pipeline: McpPipeline): Stage {
+  return (exchange, next) => {
+    const { decision, preflight } = exchange.evaluated
+    const { route } = decision
+    if (route === null || route.target.kind !== 'mcp' || preflight !== null) return next(exchange)
+    // Read before, if the tables have changed since: its body is restored.
+    const isNoted = mcpExchange.get(exchange)?.call != null
+    const mcp = new McpExchange(route.target.endpoint)
+    mcpExchange.set(exchange, mcp)
+    return read(exchange, route, mcp, isNoted, pipeline, next)
+  }
+}
+
+async function read(
+  exchange: Exchange,
+  route: Route,
+  mcp: McpExchange,
+  isNoted: boolean,
+  pipeline: McpPipeline,
+  next: Next,
+): Promise<typeof ANSWERED> {
+  const refusal = await refusalOf(exchange, route, mcp, pipeline.bodyTimeout)
+  if (exchange.settled) return ANSWERED
+  if (refusal !== null) {
+    pipeline.refuse(exchange, refusal, null)
+    return ANSWERED
+  }
+  if (!isNoted) note(exchange, mcp)
+  const { engine, passAgain, observer } = pipeline
+  return (
+    passAgain(engine, exchange) ??
+    evaluateAgain(engine, passAgain, exchange, () => {
+      observer.evaluated(exchange)
+      return next(exchange)
+    })
+  )
+}
+
+/** Reads the message into `mcp`. Null: there is nothing wrong with it. */
+async function refusalOf(
+  exchange: Exchange,
+  route: Route,
+  mcp: McpExchange,
+  bodyTimeout: number,
+): Promise<Refusal | null> {
+  const { request } = exchange
+  if (!isJsonType(joined(request.rawHeaders, 'content-type'))) return notJson
+  if (!/^(?:identity)?$/i.test(joined(request.rawHeaders, 'content-encoding'))) return coded
+  const limits = { bytes: route.maxBody, time: mcp.server.bodyTimeout ?? bodyTimeout }
+  const bytes = await readMessageBody(exchange, limits)
+  if (bytes instanceof Refusal) return bytes
+  const parsed = await jsonOf(exchange, bytes)
+  const fields = requestFields(exchange)
+  const { id, call } =
+    'fault' in parsed
+      ? { id: null, call: mismatch(`The body is not strict JSON: ${parsed.fault}.`) }
+      : readMessage(parsed.value, fields)
+  mcp.id = id
+  if (isError(call)) {
+    mcp.error = call
+    return new Refusal('request_malformed', call.message)
+  }
+  mcp.call = call
+  // Counted again when it is forwarded.
+  exchange.bytesIn = 0
+  request.restore(bytes)
+  return isForeign(fields, route, mcp.server) ? foreign : null
+}
+
+function jsonOf({ response }: Exchange, bytes: Buffer) {
+  const steps = jsonSteps(bytes)
+  // The value takes up to twenty times the memory of the text.
+  const isLarge = bytes.length > PIECE
+  return isLarge
+    ? inTurn(
+        () => inShares(steps),
+        () => response.destroyed,
+      )
+    : inShares(steps)
+}
+
+const foreign = new Refusal('origin_refused', 'A page of another origin may not call this server.')
+
+/** A page whose name leads to the gateway's address has that name in Host too: only the resource counts. */
+function isForeign(fields: RequestFields, { cors }: Route, { resource }: McpEndpoint): boolean {
+  const origins = fields.linesOf('origin')
+  if (origins === 'other spelling' || origins.length > 1) return true
+  const [origin] = origins
+  if (origin === undefined || origin === new URL(resource).origin) return false
+  return cors === null || !cors.lists(origin)
+}
+
+/** Characters of a name in the log. */
+const MAX_LOGGED = 1024
+
+/** The query and the fragment of a URI may hold a secret. */
+function note(exchange: Exchange, { call }: McpExchange): void {
+  exchange.note('mcp_method', call?.method.slice(0, MAX_LOGGED))
+  const name = call?.name ?? null
+  if (name !== null) exchange.note('mcp_name', name.replace(/[?#].*$/s, '').slice(0, MAX_LOGGED))
+}

@@ -1,0 +1,189 @@
+/** Calls of an MCP server: what is forwarded, and each refusal. */
+
+import t from 'tap'
+import { requestOf, roundTrip, send, startMcp, tool, valueOf, VERSION } from './support.ts'
+
+t.test('calls', async (t) => {
+  const world = await startMcp(t)
+  const token = await world.token(['main:Reader'])
+  const { seen } = world.upstream
+
+  t.test('an allowed call: the very bytes are forwarded', async (t) => {
+    const body = `{ "params":{"arguments":{"city":"K\\u00f6ln","n":1.0},"name":"get_weather",\t"_meta":{"io.modelcontextprotocol/protocolVersion":"${VERSION}"}},"id":"a", "jsonrpc":"2.0","method":"tools/call"}\n`
+    const answer = await send(world, tool('get_weather'), { body, token })
+    t.equal(answer.status, 200)
+    const [request] = seen.splice(0)
+    t.equal(request?.body, body)
+    t.match(request, {
+      method: 'POST',
+      url: '/mcp',
+      headers: {
+        'content-length': String(body.length),
+        'mcp-method': 'tools/call',
+        'mcp-name': 'get_weather',
+        'x-seatgate-user': 'alice',
+        'x-seatgate-permission': 'weather:read',
+      },
+    })
+    t.equal(request?.headers.authorization, undefined)
+  })
+
+  t.test('a chunked body', async (t) => {
+    const plain = requestOf(tool('get_weather'), {
+      token,
+      fields: { 'Content-Length': null, 'Transfer-Encoding': 'chunked' },
+    })
+    const [head = '', body = ''] = plain.split('\r\n\r\n')
+    const chunks = [body.slice(0, 7), body.slice(7)].map(
+      (each) => `${each.length.toString(16)}\r\n${each}\r\n`,
+    )
+    t.equal((await roundTrip(world, `${head}\r\n\r\n${chunks.join('')}0\r\n\r\n`)).status, 200)
+    t.equal(seen.splice(0)[0]?.body, body)
+  })
+
+  t.test('prompts, resources, methods and names beyond ASCII', async (t) => {
+    const encoded = `=?base64?${Buffer.from('grün').toString('base64')}?=`
+    const answers = [
+      await send(world, { method: 'resources/read', params: { uri: 'docs://handbook/a?b' } }, { token }),
+      await send(world, { method: 'tools/list' }, { token }),
+      await send(world, { method: 'server/discover' }, { token }),
+      await send(world, tool('grün'), { token, fields: { 'Mcp-Name': encoded } }),
+      await send(world, tool('ping')),
+    ]
+    t.same(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 200, 200],
+    )
+    seen.splice(0)
+    t.match(
+      world
+        .log()
+        .filter(({ mcp_method: method }) => method !== undefined)
+        .slice(-5),
+      [
+        {
+          mcp_method: 'resources/read',
+          mcp_name: 'docs://handbook/a',
+          route: 'resource /mcp#docs://handbook/*',
+        },
+        { mcp_method: 'tools/list', route: 'method /mcp#tools/list' },
+        { mcp_method: 'server/discover' },
+        {
+          mcp_method: 'tools/call',
+          mcp_name: 'grün',
+          route: 'tool /mcp#gr%C3%BCn',
+          permission: 'weather:read',
+        },
+        { mcp_method: 'tools/call', mcp_name: 'ping', code: 'allow', method: 'POST', path: '/mcp' },
+      ],
+    )
+  })
+
+  t.test('refusals', async (t) => {
+    const metadata = 'resource_metadata="https://gw.example/.well-known/oauth-protected-resource/mcp"'
+    const none = await send(world, { ...tool('get_weather'), id: 'x' })
+    t.equal(none.status, 401)
+    t.match(none.json, {
+      jsonrpc: '2.0',
+      id: 'x',
+      error: { code: -32001, data: { code: 'credentials_missing' } },
+    })
+    t.equal(none.json.error.data.request_id, valueOf(none.fields, 'x-request-id'))
+    t.equal(valueOf(none.fields, 'www-authenticate'), `Bearer ${metadata}, scope="weather:read"`)
+    t.equal(valueOf(none.fields, 'content-type'), 'application/json')
+    const invalid = await send(world, tool('get_weather'), { token: 'x' })
+    t.equal(
+      valueOf(invalid.fields, 'www-authenticate'),
+      `Bearer error="invalid_token", ${metadata}, scope="weather:read"`,
+    )
+    const list = await send(world, { method: 'tools/list' })
+    t.equal(list.status, 401)
+    t.equal(valueOf(list.fields, 'www-authenticate'), `Bearer ${metadata}`)
+    const denied = await send(world, tool('delete_user'), { token })
+    t.equal(denied.status, 403)
+    t.match(denied.json, { id: 1, error: { code: -32001, data: { code: 'permission_denied' } } })
+    t.equal(
+      valueOf(denied.fields, 'www-authenticate'),
+      `Bearer error="insufficient_scope", ${metadata}, scope="users:delete"`,
+    )
+    t.equal(
+      (await send(world, tool('get_weather'), { token, fields: { Space: null } })).json.error.data.code,
+      'space_required',
+    )
+    for (const [message, code] of [
+      [tool('other'), -32602],
+      [{ method: 'resources/read', params: { uri: 'docs://other' } }, -32602],
+      [{ method: 'prompts/get', params: { name: 'get_weather' } }, -32602],
+      [{ method: 'initialize' }, -32601],
+      [{ method: 'resources/templates/list' }, -32601],
+      [{ method: 'completion/complete' }, -32601],
+      [{ method: 'tasks/get' }, -32601],
+      [{ method: 'logging/setLevel' }, -32601],
+      [{ method: 'notifications/cancelled', id: undefined }, -32601],
+    ] as const) {
+      const answer = await send(world, message, { token })
+      t.equal(answer.status, 404, message.method)
+      t.match(answer.json.error, { code, data: { code: 'route_not_found' } }, message.method)
+    }
+    const get = await roundTrip(world, 'GET /mcp HTTP/1.1\r\nHost: a\r\n\r\n')
+    t.equal(get.status, 405)
+    t.equal(valueOf(get.fields, 'allow'), 'POST')
+    t.equal(seen.length, 0)
+  })
+
+  t.test('the metadata of the resource', async (t) => {
+    const answer = await roundTrip(
+      world,
+      'GET /.well-known/oauth-protected-resource/mcp HTTP/1.1\r\nHost: a\r\n\r\n',
+    )
+    t.match(answer, {
+      status: 200,
+      json: { resource: 'https://gw.example/mcp', authorization_servers: ['https://login.acme.example'] },
+    })
+    t.equal(valueOf(answer.fields, 'access-control-allow-origin'), '*')
+  })
+
+  t.test('limits of time and size', async (t) => {
+    const large = await send(world, tool('get_weather', { arguments: { a: 'x'.repeat(1024 * 1024) } }), {
+      token,
+    })
+    t.equal(large.status, 413)
+    t.match(large.json, { id: null, error: { code: -32001, data: { code: 'body_too_large' } } })
+    t.equal(seen.length, 0)
+  })
+
+  t.test('subscriptions: each URI is decided', async (t) => {
+    const listen = (...uris: readonly string[]) =>
+      send(
+        world,
+        { method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: uris } } },
+        { token },
+      )
+    t.equal((await listen()).status, 200)
+    t.equal((await listen('docs://handbook/a', 'docs://handbook/b')).status, 200)
+    const denied = await listen('docs://handbook/a', 'docs://pay')
+    t.equal(denied.status, 403)
+    t.match(valueOf(denied.fields, 'www-authenticate'), /scope="pay:read"/)
+    const unknown = await listen('docs://handbook/a', 'docs://other')
+    t.match(unknown, { status: 404, json: { error: { code: -32602 } } })
+    t.equal(seen.splice(0).length, 2)
+  })
+})
+
+t.test('origins', async (t) => {
+  const world = await startMcp(t, { table: ['cors: { origins: [https://app.example] }'] })
+  const from = async (...origins: readonly string[]) =>
+    (await send(world, tool('ping'), { fields: { Origin: origins } })).status
+  t.equal(await from('https://gw.example'), 200)
+  t.equal(await from('https://app.example'), 200)
+  t.equal(await from('https://evil.example'), 403)
+  t.equal(await from('null'), 403)
+  t.equal(await from('https://gw.example', 'https://app.example'), 403)
+  const rebound = await send(world, tool('ping'), {
+    fields: { Host: 'evil.example', Origin: 'http://evil.example' },
+  })
+  t.match(rebound, {
+    status: 403,
+    json: { id: 1, error: { code: -32001, data: { code: 'origin_refused' } } },
+  })
+})
