@@ -38,6 +38,7 @@ export interface RequestAuthenticator {
     trace: Trace,
     browser: BrowserContext,
     cors: CorsPolicy | null,
+    resource: string | undefined,
   ): Principal | Refusal | Promise<Principal | Refusal>
   /**
    * Refuses a change by a session cookie that no page of the gateway's own origin makes; null for any other
@@ -274,7 +275,9 @@ export class DecisionEngine {
     const { credentials, browser } = draft.request
     const space = spaceOf(draft.request, route.space, draft)
     if (space === repeatedSpace) return refused(draft, repeatedSpace)
-    const caller = this.#parts.authenticator.authenticate(credentials, draft.reads, browser, route.cors)
+    const { authenticator } = this.#parts
+    const resource = route.mcp?.resource
+    const caller = authenticator.authenticate(credentials, draft.reads, browser, route.cors, resource)
     if (caller instanceof Promise) return caller.then((late) => this.#admit(draft, route, late, space))
     return this.#admit(draft, route, caller, space)
   }

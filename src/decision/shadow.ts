@@ -27,6 +27,8 @@ export class ShadowEngine {
   #caller: Evaluation['caller'] = null
   /** The policy of its route. It decides whether a session cookie counts. */
   #cors: CorsPolicy | null = null
+  /** The resource of its route. It decides which tokens of other issuers are accepted. */
+  #resource: string | undefined = undefined
 
   /**
    * @param live the parts of the live engine, with the candidate table, and an authenticator for requests
@@ -38,9 +40,10 @@ export class ShadowEngine {
     this.#engine = new DecisionEngine({
       ...live,
       authenticator: {
-        authenticate: (credentials, trace, browser, cors) => {
-          const caller = isSamePolicy(cors, this.#cors) ? this.#caller : null
-          if (caller === null) return authenticator.authenticate(credentials, trace, browser, cors)
+        authenticate: (credentials, trace, browser, cors, resource) => {
+          const isSame = isSamePolicy(cors, this.#cors) && resource === this.#resource
+          const caller = isSame ? this.#caller : null
+          if (caller === null) return authenticator.authenticate(credentials, trace, browser, cors, resource)
           if (!(caller instanceof Refusal)) noteRecords(caller, trace)
           return caller
         },
@@ -59,6 +62,7 @@ export class ShadowEngine {
     // Read before `evaluate` returns, as the engine authenticates at once or not at all.
     this.#caller = caller
     this.#cors = decision.route?.cors ?? null
+    this.#resource = decision.route?.mcp?.resource
     const evaluation = this.#engine.evaluate(request)
     this.#caller = null
     return evaluation instanceof Promise ? evaluation.then(codeOf) : codeOf(evaluation)

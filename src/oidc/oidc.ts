@@ -135,15 +135,17 @@ export class Oidc {
    * Verifies a bearer token that is not the gateway's own. Null: no accepted provider has issued it.
    *
    * @param requestId of the request that has it
+   * @param resource the audience that it must have; null: that of its tenant
    */
   async verifyProviderToken(
     text: string,
     requestId: string | null = null,
+    resource: string | null = null,
   ): Promise<VerifiedToken | Refusal | null> {
     if (this.#accepting.length === 0) return null
     const { now, log } = this.#contextOf(requestId)
     try {
-      const verified = await this.#work.track(verifyProviderToken(text, this.#accepting, now()))
+      const verified = await this.#work.track(verifyProviderToken(text, this.#accepting, now(), resource))
       if (!(verified instanceof TokenOfNoTenant)) {
         if (verified !== null && !(verified instanceof Refusal)) this.#warnOfLeftOut(text, verified, log)
         return verified

@@ -23,11 +23,11 @@ export function openOtherIssuers(
     now: Date.now,
     limits: { ...providerLimits, proxies },
   })
-  const verify: OtherIssuer = async (text, requestId) => {
-    const token = await issuers.verify(text, requestId)
+  const verify: OtherIssuer = async (text, requestId, resource) => {
+    const token = await issuers.verify(text, requestId, resource)
     // A provider may be the issuer too, of tokens for another audience.
     const isOther = token === null || token === otherAudience
-    return isOther ? ((await providerToken?.(text, requestId)) ?? token) : token
+    return isOther ? ((await providerToken?.(text, requestId, resource)) ?? token) : token
   }
   return { verify, close: () => issuers.close() }
 }

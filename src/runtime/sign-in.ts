@@ -96,7 +96,8 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     shows(method, request.rawHeaders) ? oidc.signIn(tenant, request) : null
   const otherUserPage: OtherUserPage = (refusal, tenant, { method, target, rawHeaders }) =>
     shows(method, rawHeaders) ? oidc.otherUserPage(refusal, tenant, target) : refusal
-  const providerToken: OtherIssuer = (text, requestId) => oidc.verifyProviderToken(text, requestId)
+  const providerToken: OtherIssuer = (text, requestId, resource) =>
+    oidc.verifyProviderToken(text, requestId, resource)
   /** Authentication by the session cookie. */
   const sessions = (renew: SessionOptions['renew']) =>
     new Sessions({

@@ -90,12 +90,14 @@ export class Authenticator {
    * scheme is ignored.
    *
    * @param cors the policy of the route: a session cookie counts from pages of its origins too
+   * @param resource the audience that tokens of other issuers must have; left out: that of their issuer
    */
   authenticate(
     credentials: Credentials,
     trace?: Trace,
     browser: BrowserContext = NO_BROWSER,
     cors: CorsPolicy | null = null,
+    resource?: string,
   ): Principal | Refusal | Promise<Principal | Refusal> {
     const { apiKey, authorization, cookie } = credentials
     if (isAmbiguous(apiKey)) return ambiguousKey
@@ -103,7 +105,7 @@ export class Authenticator {
     const [key] = apiKey
     const [line] = authorization
     if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
-    const bearer = line === undefined ? null : this.#bearer.authenticate(line, browser.requestId)
+    const bearer = line === undefined ? null : this.#bearer.authenticate(line, browser.requestId, resource)
     if (bearer instanceof Promise) return bearer.then((caller) => this.#requireLiveSession(caller, trace))
     if (bearer !== null) return this.#requireLiveSession(bearer, trace)
     if (cookie.length === 0 || this.#sessions === null) return missingCredential

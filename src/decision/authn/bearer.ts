@@ -26,8 +26,13 @@ const unreadable = new Refusal('token_invalid', 'The Authorization header must b
  * fault.
  *
  * @param requestId of the first request that has the token, for the log; null: none
+ * @param resource the audience that the token must have; null: that of the issuer
  */
-export type OtherIssuer = (token: string, requestId: string | null) => Promise<VerifiedToken | Refusal | null>
+export type OtherIssuer = (
+  token: string,
+  requestId: string | null,
+  resource: string | null,
+) => Promise<VerifiedToken | Refusal | null>
 
 interface BearerOptions extends TokenIssuers {
   /** Left out: only the gateway's own tokens are accepted. */
@@ -63,9 +68,12 @@ export class BearerTokens {
   readonly #issuers: TokenIssuers
   readonly #knownIssuers: KnownIssuers
   readonly #lookups: Lookups
-  /** The verified tokens, by the hash of the line's end. */
+  /** The verified tokens, by resource and the hash of the line's end. */
   readonly #verified: LruMap<CachedToken, number>
-  /** Verifications in flight at the other issuer, by token: concurrent requests with one token share one. */
+  /**
+   * Verifications in flight at the other issuer, by resource and token: concurrent requests with one token
+   * share one.
+   */
   readonly #pending = new Map<string, Promise<VerifiedToken | Refusal | null>>()
 
   constructor(options: BearerOptions) {
@@ -85,37 +93,44 @@ export class BearerTokens {
    * The caller of a token. Null if the line has another scheme, which is not for the gateway.
    *
    * @param requestId for the log
+   * @param resource the audience that a token of another issuer must have; '': that of its issuer. It owns
+   *   cached tokens: one that was accepted for a resource is accepted for no other.
    */
   authenticate(
     line: string,
     requestId: string | null = null,
+    resource = ONE_OWNER,
   ): Principal | Refusal | Promise<Principal | Refusal> | null {
-    const cached = this.#verified.get(ONE_OWNER, hashOfEnd(line))?.value
+    const cached = this.#verified.get(resource, hashOfEnd(line))?.value
     if (cached?.line === line && (cached.until === Infinity || performance.now() < cached.until)) {
       this.#lookups.hits++
-      return this.#admit(line, cached.verified)
+      return this.#admit(line, resource, cached.verified)
     }
     const token = readBearer(line)
     if (token === null || token instanceof Refusal) return token
     const key = `Bearer ${token}`
-    return key === line ? this.#verify(key, token, requestId) : this.authenticate(key, requestId)
+    return key === line
+      ? this.#verify(key, token, requestId, resource)
+      : this.authenticate(key, requestId, resource)
   }
 
   #verify(
     key: string,
     token: string,
     requestId: string | null,
+    resource: string,
   ): Principal | Refusal | Promise<Principal | Refusal> {
     this.#lookups.misses++
     const ownResult = verifyToken(token, this.#issuers)
-    if (!(ownResult instanceof Refusal)) return this.#cache(key, ownResult)
+    if (!(ownResult instanceof Refusal)) return this.#cache(key, resource, ownResult)
     const { otherIssuer = null } = this.#options
     if (otherIssuer === null) return this.#explained(ownResult, token)
-    const verdict = this.#pending.get(token) ?? this.#verifyElsewhere(otherIssuer, key, token, requestId)
+    const pending = this.#pending.get(resource + key)
+    const verdict = pending ?? this.#verifyElsewhere(otherIssuer, key, token, requestId, resource)
     // The gateway's own verdict stands unless another issuer knows the token.
     return verdict.then((it) => {
       if (it === null) return this.#explained(ownResult, token)
-      return it instanceof Refusal ? it : this.#admit(key, it)
+      return it instanceof Refusal ? it : this.#admit(key, resource, it)
     })
   }
 
@@ -123,19 +138,19 @@ export class BearerTokens {
     return (mayNameIssuer(refusal) ? this.#knownIssuers.refusalOf(token) : null) ?? refusal
   }
 
-  #admit(key: string, verified: VerifiedToken): Principal | Refusal {
+  #admit(key: string, resource: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = timeRefusal(verified, this.#options.now())
     if (refusal === null) return verified.principal
-    this.#verified.delete(ONE_OWNER, hashOfEnd(key))
+    this.#verified.delete(resource, hashOfEnd(key))
     return refusal.of(verified.principal)
   }
 
-  #cache(key: string, verified: VerifiedToken): Principal | Refusal {
+  #cache(key: string, resource: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = timeRefusal(verified, this.#options.now())
     if (refusal !== null) return refusal.of(verified.principal)
     const line = detachedText(key)
     const until = performance.now() + (verified.cacheFor ?? Infinity)
-    this.#verified.set(ONE_OWNER, hashOfEnd(line), { line, verified, until })
+    this.#verified.set(resource, hashOfEnd(line), { line, verified, until })
     return verified.principal
   }
 
@@ -144,15 +159,16 @@ export class BearerTokens {
     key: string,
     token: string,
     requestId: string | null,
+    resource: string,
   ): Promise<VerifiedToken | Refusal | null> {
-    const verdict = issuer(token, requestId)
-    this.#pending.set(token, verdict)
+    const verdict = issuer(token, requestId, resource === ONE_OWNER ? null : resource)
+    this.#pending.set(resource + key, verdict)
     try {
       const verified = await verdict
-      if (verified !== null && !(verified instanceof Refusal)) this.#cache(key, verified)
+      if (verified !== null && !(verified instanceof Refusal)) this.#cache(key, resource, verified)
       return verified
     } finally {
-      this.#pending.delete(token)
+      this.#pending.delete(resource + key)
     }
   }
 }

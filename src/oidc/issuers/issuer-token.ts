@@ -50,12 +50,14 @@ const unreadableSeats = invalidToken('The claim that names Seats is neither a te
 
 /**
  * @param now ms since the epoch
+ * @param resource the audience that it must have in place of that of its issuer; null: that
  * @returns null if the token is of none of the issuers
  */
 export async function verifyIssuerToken(
   text: string,
   issuers: readonly AcceptedIssuer[],
   now: number,
+  resource: string | null = null,
 ): Promise<VerifiedToken | Refusal | IssuerOutage | null> {
   const jws = readCompact(text)
   if (jws === null) return null
@@ -63,7 +65,7 @@ export async function verifyIssuerToken(
   const { claims } = jws
   const own = issuers.filter(({ config }) => config.issuer === claims.iss)
   if (own.length === 0) return null
-  const candidates = own.filter(({ config }) => isForAudience(claims, config.audience))
+  const candidates = own.filter(({ config }) => isForAudience(claims, resource ?? config.audience))
   const matching = candidates.filter(({ config }) => config.match.every((each) => matches(claims, each)))
   const issuer = matching[0] ?? candidates[0]
   if (issuer === undefined) return otherAudience

@@ -51,9 +51,16 @@ export class Issuers {
    * entries.
    *
    * @param requestId the id of the request that has the token
+   * @param resource the audience that it must have; null: that of its issuer
    */
-  async verify(text: string, requestId: string | null = null): Promise<VerifiedToken | Refusal | null> {
-    const verified = await this.#work.track(verifyIssuerToken(text, this.#accepted, this.#options.now()))
+  async verify(
+    text: string,
+    requestId: string | null = null,
+    resource: string | null = null,
+  ): Promise<VerifiedToken | Refusal | null> {
+    const verified = await this.#work.track(
+      verifyIssuerToken(text, this.#accepted, this.#options.now(), resource),
+    )
     if (!(verified instanceof IssuerOutage)) return verified
     const { tenant, config } = verified.issuer
     const fields = { event: 'issuer_token_unknown', tenant, issuer: sanitizeName(config.issuer) }

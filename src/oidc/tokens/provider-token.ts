@@ -49,6 +49,7 @@ export class TokenOfNoTenant {
 
 /**
  * @param providers of the tenants that accept such tokens
+ * @param resource the audience that it must have in place of those of its tenant; null: these
  * @returns null: the token is for none of them; TokenOfNoTenant: its claim names none of their tenants.
  *   Rejects with ProviderError if the provider's keys are unavailable.
  */
@@ -56,11 +57,12 @@ export async function verifyProviderToken(
   text: string,
   providers: readonly Provider[],
   now: number,
+  resource: string | null = null,
 ): Promise<VerifiedToken | Refusal | TokenOfNoTenant | null> {
   const jws = readCompact(text)
   if (jws === null) return null
   // Before the signature check, issuer, audience and tenant claim only select the keys.
-  const candidates = providers.filter(({ tenant }) => isFor(jws.claims, tenant.oidc))
+  const candidates = providers.filter(({ tenant }) => isFor(jws.claims, tenant.oidc, resource))
   const own = candidates.filter(({ tenant }) => isOfTenant(tenant.oidc, jws.claims))
   // A token of no tenant is known as one only after its signature was verified.
   const provider = own[0] ?? candidates[0]
@@ -69,15 +71,16 @@ export async function verifyProviderToken(
   const forged = checkType(jws) ?? (await checkSignature(jws, provider, 'request'))
   if (forged !== null) return forged
   const user = userOf(jws.claims)
-  const refusal = checkTimes(jws.claims, now) ?? checkParty(jws.claims, provider)
+  const refusal = checkTimes(jws.claims, now) ?? (resource === null ? checkParty(jws.claims, provider) : null)
   // The refusal of a token without a tenant does not name the tenant whose keys verified it.
   if (own.length === 0) return refusal ?? new TokenOfNoTenant(user)
   return refusal?.of({ tenant: provider.tenant.id, user }) ?? toVerified(jws.claims, provider, now)
 }
 
-function isFor(claims: Claims, oidc: Provider['tenant']['oidc']): boolean {
+function isFor(claims: Claims, oidc: Provider['tenant']['oidc'], resource: string | null): boolean {
   if (!oidc.acceptProviderTokens || claims.iss !== oidc.issuer) return false
-  return [oidc.clientId, ...oidc.audience].some((each) => audiencesOf(claims).includes(each))
+  const accepted = resource === null ? [oidc.clientId, ...oidc.audience] : [resource]
+  return accepted.some((each) => audiencesOf(claims).includes(each))
 }
 
 /** `events` identifies a logout token without `typ` (OpenID Connect Back-Channel Logout 1.0, section 2.4). */
