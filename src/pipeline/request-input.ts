@@ -39,6 +39,13 @@ export function authorizationRequest(exchange: Exchange): AuthorizationRequest {
   }
 }
 
+/** The same request with another call of the MCP server. */
+export function callRequest(exchange: Exchange, call: McpCall): AuthorizationRequest {
+  const request = authorizationRequest(exchange)
+  const fields = requestFields(exchange)
+  return { ...request, fields: { linesOf: (name) => fields.linesOf(name), call } }
+}
+
 /** The parts of the request that few decisions need. */
 export function requestFields(exchange: Exchange): RequestFields {
   return new RequestContext(exchange)

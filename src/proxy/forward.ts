@@ -45,15 +45,32 @@ interface ForwardTask {
   readonly limit: number
   /** Idempotent and without a body, so that it may be sent twice. */
   readonly repeatable: boolean
+  readonly relaying: Relaying
+}
+
+/** How a request and its response are relayed. */
+export interface Relaying {
+  /** The header lines to send, of those of the request. */
+  readonly headers: (lines: readonly FieldLines[]) => readonly FieldLines[]
+  readonly relay: (
+    exchange: Exchange,
+    stall: number,
+    owner: ResponseRelayOwner & RelayedCall,
+  ) => ResponseRelay
+}
+
+const UNCHANGED: Relaying = {
+  headers: (lines) => lines,
+  relay: (exchange, stall, owner) => new ResponseRelay(exchange, stall, owner),
 }
 
 /** Forwards an allowed exchange to the upstream of its route. Returns at once. */
-export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse): void {
+export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse, relaying = UNCHANGED): void {
   const limit = exchange.evaluation?.decision.route?.maxBody ?? Infinity
   const { length, method } = exchange.request
   if (length !== Infinity && length > limit) return refuse(exchange, bodyTooLarge, null)
   const repeatable = length === 0 && IDEMPOTENT.has(method)
-  inBatch(begin, { exchange, upstream, refuse, limit, repeatable })
+  inBatch(begin, { exchange, upstream, refuse, limit, repeatable, relaying })
 }
 
 function begin(task: ForwardTask): void {
@@ -98,7 +115,7 @@ class Forwarding
   #finished = false
 
   constructor(task: ForwardTask) {
-    const { exchange, upstream, limit, repeatable } = task
+    const { exchange, upstream, limit, repeatable, relaying } = task
     this.#task = task
     const { request, evaluation } = exchange
     const { length } = request
@@ -106,11 +123,13 @@ class Forwarding
     this.#upstream = upstream
     this.#body = length === 0 ? null : new RequestBody(exchange, limit, upstream.config.bodyTimeout, this)
     this.#attempts = new Attempts(exchange, upstream, repeatable, this)
-    this.#relay = new ResponseRelay(exchange, upstream.config.bodyTimeout, this)
+    this.#relay = relaying.relay(exchange, upstream.config.bodyTimeout, this)
     this.#hopRequest = {
       method: request.method,
       path: evaluation === null ? '' : forwardedTarget(evaluation),
-      headers: requestHeaders(exchange, upstream.config, upstream.proxies, upstream.identity),
+      headers: relaying.headers(
+        requestHeaders(exchange, upstream.config, upstream.proxies, upstream.identity),
+      ),
       host: upstream.config.passHost ? request.host : null,
       body: this.#body,
       length: length === 0 && !HAS_CONTENT.has(request.method) ? null : length,

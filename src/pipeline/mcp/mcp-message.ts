@@ -88,7 +88,7 @@ function unsupported(requested: unknown): McpError {
  * Whether no member is another spelling of a name or of another member: readers that ignore case, as that of
  * Go does, would take it. Characters such as `ſ` and `K` (Kelvin) are letters in another case too.
  */
-function hasOneSpelling(members: Members, names: readonly string[]): boolean {
+export function hasOneSpelling(members: Members, names: readonly string[]): boolean {
   const exact = new Set(names)
   const spellings = new Set(names.map(folded))
   for (const name of Object.keys(members)) {

@@ -4,7 +4,12 @@ import t from 'tap'
 import { requestOf, roundTrip, send, startMcp, tool, valueOf, VERSION } from './support.ts'
 
 t.test('calls', async (t) => {
-  const world = await startMcp(t)
+  const world = await startMcp(t, {
+    answer: (_, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end('{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}')
+    },
+  })
   const token = await world.token(['main:Reader'])
   const { seen } = world.upstream
 

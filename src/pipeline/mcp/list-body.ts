@@ -1,0 +1,193 @@
+/**
+ * The response of an MCP server with a list: JSON, or a stream of events (HTML, section 9.2) with the response
+ * among them. What the caller may not use is left out. A body that readers could see differently is no list.
+ */
+
+import { fieldName } from '../../http/wire/field-name.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { jsonSteps } from '../../lib/large-json.ts'
+import { inShares, TimeShare } from '../../../seats-admin/model/time-share.ts'
+import type { BodyFilter } from '../../proxy/filtered-relay.ts'
+import { isJsonType } from '../whole-body.ts'
+import { hasOneSpelling } from './mcp-message.ts'
+
+/** Bytes of the body of a list. */
+const MAX_LIST = 1024 * 1024
+
+const CONTENT_TYPE = fieldName('content-type')
+const CONTENT_ENCODING = fieldName('content-encoding')
+const EVENT_STREAM = /^text\/event-stream(?![^ \t;])/i
+
+type Members = Readonly<Record<string, unknown>>
+
+const RESPONSE = ['jsonrpc', 'id', 'method', 'result', 'error']
+
+interface List {
+  /** The id of the call. */
+  readonly id: string | number | null
+  /** The member of the result with the items, and the member of an item with its name. */
+  readonly items: string
+  readonly member: string
+  /** Whether the caller may use it. Rejects with a Refusal if that is not known. */
+  mayUse(name: string): boolean | Promise<boolean>
+}
+
+export class ListBody implements BodyFilter {
+  readonly #list: List
+  #events: Events | null = null
+  #chunks: Buffer[] = []
+  #length = 0
+  /** An error in another form than JSON: it has no list. */
+  #passes = false
+
+  constructor(list: List) {
+    this.#list = list
+  }
+
+  begin({ status, fields }: Parameters<BodyFilter['begin']>[0]): void {
+    const [type = '', ...others] = fields.values(CONTENT_TYPE)
+    const isStream = EVENT_STREAM.test(type) && others.length === 0
+    this.#passes = status >= 400 && !isStream && !/json/i.test([type, ...others].join())
+    if (this.#passes) return
+    if (isStream) this.#events = new Events()
+    else if (others.length > 0 || !isJsonType(type)) throw new Error('the list is not application/json')
+    if (!/^(?:identity)?$/i.test(fields.values(CONTENT_ENCODING).join(', ')))
+      throw new Error('the list has a Content-Encoding')
+  }
+
+  add(chunk: Buffer): boolean {
+    this.#length += chunk.length
+    if (this.#length > MAX_LIST) throw new Error(`the list has more than ${MAX_LIST} bytes`)
+    if (this.#events !== null) return this.#events.add(chunk)
+    this.#chunks.push(chunk)
+    return false
+  }
+
+  async filtered(): Promise<Buffer> {
+    const body = Buffer.concat(this.#chunks)
+    if (this.#passes) return body
+    if (this.#events === null) return (await this.#replaced(body)) ?? body
+    const { before, data, response } = this.#events.result()
+    const replaced = await this.#replaced(data)
+    // The text of JSON has no line end.
+    return Buffer.concat([before, replaced === null ? response : Buffer.from(`data: ${replaced}\n\n`)])
+  }
+
+  /** The response with what the caller may use. Null: it stays as it is. */
+  async #replaced(text: Buffer): Promise<Buffer | null> {
+    const parsed = await inShares(jsonSteps(text))
+    if ('fault' in parsed) throw new Error(`the list: ${parsed.fault}`)
+    const message = parsed.value
+    if (!isJsonObject(message) || 'method' in message || !hasOneSpelling(message, RESPONSE))
+      throw new Error('the list is not one response of JSON-RPC')
+    if (message['id'] !== this.#list.id) throw new Error('the list answers another message')
+    const { result } = message
+    if (result === undefined && isJsonObject(message['error'])) return null
+    const { items, member } = this.#list
+    const all = isJsonObject(result) && hasOneSpelling(result, [items, 'cacheScope']) ? result[items] : null
+    if (!isJsonObject(result) || !Array.isArray(all)) throw new Error('the result is no list')
+    const kept = await this.#usable(all, member)
+    const isPublic = result['cacheScope'] === 'public'
+    if (kept.length === all.length && !isPublic) return null
+    const filtered = { ...result, [items]: kept, ...(isPublic ? { cacheScope: 'private' } : {}) }
+    return Buffer.from(JSON.stringify({ ...message, result: filtered }))
+  }
+
+  async #usable(all: readonly unknown[], member: string): Promise<unknown[]> {
+    const share = new TimeShare()
+    const kept: unknown[] = []
+    for (const item of all) {
+      await share.next()
+      const name = isJsonObject(item) && hasOneSpelling(item, [member]) ? item[member] : null
+      if (typeof name !== 'string') throw new Error('an item of the list has no name')
+      if (await this.#list.mayUse(name)) kept.push(item)
+    }
+    return kept
+  }
+}
+
+/** The events of a stream up to the one with the response. */
+class Events {
+  /** One growing buffer: a server may send single bytes. */
+  #text: Buffer = Buffer.alloc(0)
+  #length = 0
+  /** The end of the last complete event, and the place up to which the next one is searched for its end. */
+  #end = 0
+  #at = 0
+  /** The line at that place has nothing yet. */
+  #isEmpty = true
+  #result: { before: Buffer; data: Buffer; response: Buffer } | null = null
+
+  /** @returns whether the response has arrived */
+  add(chunk: Buffer): boolean {
+    this.#append(chunk)
+    while (this.#result === null && this.#findEnd()) this.#read()
+    return this.#result !== null
+  }
+
+  #append(chunk: Buffer): void {
+    const length = this.#length + chunk.length
+    if (length > this.#text.length) {
+      const larger = Buffer.alloc(Math.max(length, 2 * this.#text.length))
+      this.#text.copy(larger, 0, 0, this.#length)
+      this.#text = larger
+    }
+    chunk.copy(this.#text, this.#length)
+    this.#length = length
+  }
+
+  /** Moves past the first empty line. False: it has not arrived, or a line feed may follow. */
+  #findEnd(): boolean {
+    for (; this.#at < this.#length; this.#at++) {
+      const code = this.#text[this.#at]
+      if (code !== CR && code !== LF) {
+        this.#isEmpty = false
+        continue
+      }
+      if (code === CR && this.#at + 1 === this.#length) return false
+      if (code === CR && this.#text[this.#at + 1] === LF) this.#at++
+      if (this.#isEmpty) return ++this.#at > 0
+      this.#isEmpty = true
+    }
+    return false
+  }
+
+  #read(): void {
+    const event = this.#text.subarray(this.#end, this.#at)
+    const data = dataOf(event)
+    if (data !== null && !isNotification(data))
+      this.#result = { before: this.#text.subarray(0, this.#end), data, response: event }
+    this.#end = this.#at
+  }
+
+  result() {
+    if (this.#result === null) throw new Error('the stream of events has no response')
+    return this.#result
+  }
+}
+
+const CR = 0x0d
+const LF = 0x0a
+
+/** The data of an event, line by line; null: it has none. */
+function dataOf(event: Buffer): Buffer | null {
+  const lines = event
+    .toString('latin1')
+    .replace(/^\xef\xbb\xbf/, '')
+    .split(/\r\n|\n|\r/)
+    .flatMap((line) => (/^data(?::|$)/.test(line) ? [line.replace(/^data:? ?/, '')] : []))
+  return lines.length === 0 ? null : Buffer.from(lines.join('\n'), 'latin1')
+}
+
+/** Whether the message is a notification, which has no list. Throws if readers could see it differently. */
+function isNotification(data: Buffer): boolean {
+  const steps = jsonSteps(data)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done !== true) continue
+    if ('fault' in value || !isJsonObject(value.value)) throw new Error('an event is not one JSON object')
+    const message: Members = value.value
+    if (!hasOneSpelling(message, RESPONSE)) throw new Error('an event has a member in another case')
+    return typeof message['method'] === 'string' && !('result' in message) && !('error' in message)
+  }
+}

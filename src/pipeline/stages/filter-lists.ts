@@ -1,0 +1,64 @@
+/** Forwards requests for lists to MCP servers. Their responses show what the caller may use. */
+
+import type { DecisionEngine } from '../../decision/engine.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import { type McpExchange, mcpExchange } from '../../http/server/mcp-exchange.ts'
+import { callOf, LIST_METHODS, type McpKind } from '../../model/mcp.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { Route } from '../../model/route.ts'
+import { sourceText } from '../../model/space-source.ts'
+import { filteredBy } from '../../proxy/filtered-relay.ts'
+import { forward, type Refuse } from '../../proxy/forward.ts'
+import type { Upstream } from '../../proxy/upstream.ts'
+import { ListBody } from '../mcp/list-body.ts'
+import { callRequest } from '../request-input.ts'
+import { ANSWERED, type Stage } from '../stage.ts'
+
+const unavailable = new Refusal('unavailable', 'The gateway cannot decide at the moment what the list shows.')
+
+export function filterLists(
+  engine: DecisionEngine,
+  upstreams: ReadonlyMap<string, Upstream>,
+  refuse: Refuse,
+): Stage {
+  return (exchange, next) => {
+    const mcp = mcpExchange.get(exchange)
+    const list = mcp?.server.filtersLists === true ? LIST_METHODS.get(mcp.call?.method ?? '') : undefined
+    if (mcp === undefined || list === undefined) return next(exchange)
+    const target = exchange.allowed.decision.route?.target
+    const upstream = target?.kind === 'upstream' ? upstreams.get(target.name) : undefined
+    if (upstream === undefined) return next(exchange)
+    const mayUse = usableBy(exchange, mcp, list.kind, engine)
+    const { id } = mcp
+    forward(exchange, upstream, refuse, filteredBy(new ListBody({ ...list, id, mayUse }), refuse))
+    return ANSWERED
+  }
+}
+
+/** Whether the caller may use what a name stands for. Lines that require the same are decided once. */
+function usableBy(
+  exchange: Exchange,
+  { server }: McpExchange,
+  kind: McpKind,
+  engine: DecisionEngine,
+): (name: string) => boolean | Promise<boolean> {
+  const decided = new Map<string, boolean>()
+  const decide = async (name: string, key: string) => {
+    const evaluation = await Promise.resolve(engine.evaluate(callRequest(exchange, callOf({ kind, name }))))
+      // The list would otherwise lack what the caller may use.
+      .catch(() => Promise.reject(unavailable))
+    if (evaluation.refusal !== null && evaluation.refusal.status >= 500) throw evaluation.refusal
+    decided.set(key, evaluation.refusal === null)
+    return evaluation.refusal === null
+  }
+  return (name) => {
+    const line = server.find(kind, name)
+    if (line === null) return false
+    const key = keyOf(line)
+    return decided.get(key) ?? decide(name, key)
+  }
+}
+
+function keyOf({ requirement, tenant, space }: Route): string {
+  return JSON.stringify([requirement, tenant, sourceText(space)])
+}

@@ -1,0 +1,175 @@
+/** Lists of MCP servers: what a caller sees, and bodies that are no list. */
+
+import type { ServerResponse } from 'node:http'
+import t from 'tap'
+import { type McpAnswer, type McpOptions, send, startMcp, valueOf } from './support.ts'
+
+const TOOLS = [
+  { name: 'get_weather', inputSchema: {} },
+  { name: 'delete_user' },
+  { name: 'weather2' },
+  { name: 'ping' },
+]
+const answerOf = (result: unknown, more: Readonly<Record<string, unknown>> = {}) =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, result, ...more })
+
+let respond = (response: ServerResponse) => void response.end()
+
+async function start(test: typeof t, options: McpOptions = {}) {
+  const world = await startMcp(test, { ...options, answer: (_, response) => respond(response) })
+  const token = await world.token(['main:Reader'])
+  return {
+    world,
+    list: (method = 'tools/list', more = {}) =>
+      send(world, { method, ...more }, { token, fields: { 'Accept-Encoding': 'gzip' } }),
+  }
+}
+
+function json(
+  body: string | Buffer,
+  type = 'application/json',
+  status = 200,
+  more: Record<string, string> = {},
+) {
+  respond = (response) => void response.writeHead(status, { 'content-type': type, ...more }).end(body)
+}
+
+const names = (answer: McpAnswer, items = 'tools') =>
+  answer.json.result[items].map(({ name, uri }: { name?: string; uri?: string }) => name ?? uri)
+
+t.test('lists', async (t) => {
+  const { world, list } = await start(t as never)
+
+  t.test('what the caller may use', async (t) => {
+    json(
+      answerOf({ tools: TOOLS, cacheScope: 'public', ttlMs: 1, nextCursor: 'x' }),
+      'application/json',
+      200,
+      {
+        etag: '"1"',
+        'x-own': '1',
+      },
+    )
+    const answer = await list()
+    t.same(names(answer), ['get_weather', 'ping'])
+    t.match(answer.json.result, { cacheScope: 'private', ttlMs: 1, nextCursor: 'x' })
+    t.equal(valueOf(answer.fields, 'etag'), undefined)
+    t.equal(valueOf(answer.fields, 'x-own'), '1')
+    json(
+      answerOf({
+        resources: [{ uri: 'docs://handbook/a' }, { uri: 'docs://pay' }, { uri: 'docs://handbook/../x' }],
+      }),
+    )
+    t.same(names(await list('resources/list'), 'resources'), ['docs://handbook/a'])
+    json(answerOf({ prompts: [{ name: 'review' }, { name: 'get_weather' }] }))
+    t.same(names(await list('prompts/list'), 'prompts'), [])
+  })
+
+  t.test('a list as the caller may use it passes byte by byte', async (t) => {
+    const body = `{"result": {"tools":[{"name":"get_weather","n":1.0,"big":12345678901234567890}]},"id":1,"jsonrpc":"2.0"}\n`
+    json(body)
+    t.equal((await list()).body, body)
+    const error = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x"}}`
+    json(error, 'application/json', 500)
+    t.match(await list(), { status: 500, body: error })
+    json('<html>', 'text/html', 503)
+    t.match(await list(), { status: 503, body: '<html>' })
+  })
+
+  t.test('streams of events', async (t) => {
+    const notice = `event: message\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n\n`
+    const response = answerOf({ tools: TOOLS, cacheScope: 'private' })
+    const half = response.indexOf(',"result"') + 1
+    for (const [name, body] of [
+      ['line feeds', `: hello\n\n${notice}data: ${response}\n\n`],
+      ['carriage returns', `${notice}data: ${response}\n\n`.replaceAll('\n', '\r\n')],
+      ['carriage returns alone', `${notice}data: ${response}\n\n: x\n\n`.replaceAll('\n', '\r')],
+      ['two lines', `${notice}id: 7\ndata: ${response.slice(0, half)}\ndata:${response.slice(half)}\n\n`],
+      [
+        'another response after it',
+        `${notice}data: ${response}\n\ndata: ${answerOf({ tools: [{ name: 'delete_user' }] })}\n\n`,
+      ],
+    ] as const) {
+      json(body, 'text/event-stream')
+      const answer = await list()
+      const events = answer.body.split(/\r\n\r\n|\n\n|\r\r/).filter((each) => each !== '')
+      const last = JSON.parse(events.at(-1)?.replace('data: ', '') ?? '')
+      t.same(
+        last.result.tools.map((each: { name: string }) => each.name),
+        ['get_weather', 'ping'],
+        name,
+      )
+      t.match(answer.body, /notifications\/progress/, name)
+      t.notMatch(answer.body, /delete_user/, name)
+    }
+    // A server that does not end its stream, and one that sends single bytes.
+    respond = (reply) => {
+      reply.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const byte of `data: ${response}\n\n`) reply.write(byte)
+    }
+    const endless = await list()
+    t.equal(endless.status, 200)
+    t.notMatch(endless.body, /delete_user/)
+  })
+
+  t.test('what is no list', async (t) => {
+    const good = answerOf({ tools: TOOLS })
+    const bodies: Record<string, readonly [string | Buffer, string?, Record<string, string>?, number?]> = {
+      'no JSON': ['<html>'],
+      'no JSON, in another type': [good, 'text/plain'],
+      'a member twice': [good.replace('"id":1', '"id":1,"result":{"tools":[]}')],
+      'tools twice': [
+        answerOf({ tools: [] }).replace('"tools":[]', '"tools":[],"tools":[{"name":"delete_user"}]'),
+      ],
+      'tools in another case': [answerOf({ tools: [], Tools: TOOLS })],
+      'tools in another case alone': [answerOf({ Tools: TOOLS })],
+      'a result in another case': [answerOf({ tools: [] }, { Result: { tools: TOOLS } })],
+      'a name in another case': [answerOf({ tools: [{ name: 'get_weather', Name: 'delete_user' }] })],
+      'a name twice': [
+        answerOf({ tools: [] }).replace('[]', '[{"name":"get_weather","name":"delete_user"}]'),
+      ],
+      'a name of another type': [answerOf({ tools: [{ name: 1 }] })],
+      'an item that is no object': [answerOf({ tools: ['delete_user'] })],
+      'tools that are no list': [answerOf({ tools: { name: 'delete_user' } })],
+      'another id': [good.replace('"id":1', '"id":2')],
+      'an id of another type': [good.replace('"id":1', '"id":"1"')],
+      'a batch': [`[${good}]`],
+      'two messages': [good + good],
+      'too large': [answerOf({ tools: [{ name: 'get_weather', x: 'x'.repeat(1024 * 1024) }] })],
+      'an encoding': [good, 'application/json', { 'content-encoding': 'gzip' }],
+      'an error status with a list': ['<html>', 'application/json', {}, 500],
+      nothing: ['', 'application/json'],
+      'a stream without a response': [
+        `data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n`,
+        'text/event-stream',
+      ],
+      'a stream with an incomplete response': [`data: ${good}\n`, 'text/event-stream'],
+      'a stream with another message': [`data: ${good.replace('"id":1', '"id":2')}\n\n`, 'text/event-stream'],
+      'a stream that is not JSON': [`data: hello\n\ndata: ${good}\n\n`, 'text/event-stream'],
+      'a notification with a result': [
+        `data: {"method":"x","result":{"tools":[{"name":"delete_user"}]},"id":1}\n\n`,
+        'text/event-stream',
+      ],
+    }
+    for (const [name, [body, type, fields, status]] of Object.entries(bodies)) {
+      json(body, type, status, fields)
+      const answer = await list()
+      t.match(
+        answer,
+        { status: 502, json: { id: 1, error: { code: -32001, data: { code: 'upstream_protocol_error' } } } },
+        name,
+      )
+      t.notMatch(answer.body, /delete_user/, name)
+    }
+    const sent = world.upstream.seen.at(-1)?.rawHeaders ?? []
+    t.notOk(sent.some((each) => /^accept-encoding$/i.test(each)))
+  })
+})
+
+t.test('a whole list', async (t) => {
+  const { list } = await start(t as never, { lines: ['tools: { ping: public }', 'list: whole'] })
+  json(answerOf({ tools: TOOLS, cacheScope: 'public' }))
+  const answer = await list()
+  t.equal(names(answer).length, 4)
+  t.equal(answer.json.result.cacheScope, 'public')
+})
