@@ -22,7 +22,7 @@ import { POLICY_VIOLATION } from '../proxy/websocket/websocket-frames.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { openEventStream } from './event-streams.ts'
-import { mcpPage } from './mcp/mcp-refusals.ts'
+import { errorText, mcpPage } from './mcp/mcp-refusals.ts'
 
 const unknownOutcome = new Refusal(
   'unavailable',
@@ -147,11 +147,16 @@ function corsLinesOf(exchange: Exchange): FieldLines {
   return cors === undefined ? FieldLines.none : new FieldLines(`${cors}Vary: Origin\r\n`, null)
 }
 
-/** A call of gRPC learns why its response ends. Any other response must not look complete. */
+/** A call of gRPC or MCP learns why its response ends. Any other response must not look complete. */
 function cut(exchange: Exchange, refusal: Refusal): void {
   const { response } = exchange
   // A stream of events that was ended for others.
   if (response.ended && refusal === evicted) return
+  const mcp = mcpExchange.get(exchange)
+  if (mcp !== undefined && !response.ended && mcp.stream?.isBetweenEvents() === true) {
+    mcp.stream.abandon()
+    return response.end(`data: ${errorText(mcp, refusal, exchange.id)}\n\n`)
+  }
   const call = relayedCall.get(exchange)
   if (call === undefined || response.ended) return response.abort()
   // What is sent until then may wait for its client. The upstream does not.

@@ -19,7 +19,7 @@ import type { Refusals } from './refusals.ts'
 import { ANSWERED, composed, type Next, type RefuseDecided, type Stage } from './stage.ts'
 import { answerQuestion } from './stages/answer-question.ts'
 import { evaluate, type PassAgain } from './stages/evaluate.ts'
-import { filterLists } from './stages/filter-lists.ts'
+import { forwardMcpCall } from './stages/forward-mcp-call.ts'
 import { forwardToUpstream } from './stages/forward-to-upstream.ts'
 import { grantPreflight } from './stages/grant-preflight.ts'
 import type { ClientCancels } from './stages/limit-cancels.ts'
@@ -88,7 +88,7 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
   const calls = config.hasMcp
     ? [readMcpCall({ engine, passAgain, refuse: refusals.refuse, bodyTimeout, observer: observers })]
     : []
-  const lists = config.hasMcp ? [filterLists(engine, upstreams, refusals.refuse)] : []
+  const mcpForward = config.hasMcp ? [forwardMcpCall(engine, upstreams, refusals.refuse)] : []
   const decision = [
     takeRateLimits(config, rateLimiter, refuseDecided, passAgain),
     refuseDenied(engine, signIn, observers, refusals),
@@ -104,7 +104,7 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
       limitInFlight(requestShares, refuseDecided),
       observeAllowed(observers),
       grantPreflight,
-      ...lists,
+      ...mcpForward,
       forwardToUpstream(config, webSockets, observers, refusals.refuse),
       ...builtInStages(config, mechanisms),
     ]),

@@ -19,7 +19,7 @@ import {
 
 const GRPC_STATUS = fieldName('grpc-status')
 const CONTENT_TYPE = fieldName('content-type')
-const EVENT_STREAM = /^text\/event-stream(?![^ \t;])/i
+export const EVENT_STREAM = /^text\/event-stream(?![^ \t;])/i
 
 /** The sender of the upstream response. */
 export interface ResponseRelayOwner {

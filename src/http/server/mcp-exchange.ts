@@ -12,10 +12,20 @@ export class McpExchange {
   call: McpCall | null = null
   /** The error of JSON-RPC in place of the one for the refusal; null: there is none. */
   error: McpError | null = null
+  /** The stream of events that answers it; null: the response has not begun, or is none that can be ended so. */
+  stream: McpStream | null = null
 
   constructor(server: McpEndpoint) {
     this.server = server
   }
+}
+
+/** A response that is a stream of events without an end of its own. */
+export interface McpStream {
+  /** Ends the request to the upstream. The response to the client is left to the caller. */
+  abandon(): void
+  /** Whether an event may follow. */
+  isBetweenEvents(): boolean
 }
 
 /** An error of JSON-RPC, with further members of its `data`. */

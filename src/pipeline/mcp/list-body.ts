@@ -8,6 +8,7 @@ import { isJsonObject } from '../../lib/json.ts'
 import { jsonSteps } from '../../lib/large-json.ts'
 import { inShares, TimeShare } from '../../../seats-admin/model/time-share.ts'
 import type { BodyFilter } from '../../proxy/filtered-relay.ts'
+import { EVENT_STREAM } from '../../proxy/response-relay.ts'
 import { isJsonType } from '../whole-body.ts'
 import { hasOneSpelling } from './mcp-message.ts'
 
@@ -16,7 +17,6 @@ const MAX_LIST = 1024 * 1024
 
 const CONTENT_TYPE = fieldName('content-type')
 const CONTENT_ENCODING = fieldName('content-encoding')
-const EVENT_STREAM = /^text\/event-stream(?![^ \t;])/i
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,7 @@
-/** Forwards requests for lists to MCP servers. Their responses show what the caller may use. */
+/**
+ * Forwards requests to MCP servers. A response with a list shows what the caller may use, and a stream of
+ * events can be ended with an error.
+ */
 
 import type { DecisionEngine } from '../../decision/engine.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
@@ -7,6 +10,7 @@ import { callOf, LIST_METHODS, type McpKind } from '../../model/mcp.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Route } from '../../model/route.ts'
 import { sourceText } from '../../model/space-source.ts'
+import { withLastEvent } from '../../proxy/event-relay.ts'
 import { filteredBy } from '../../proxy/filtered-relay.ts'
 import { forward, type Refuse } from '../../proxy/forward.ts'
 import type { Upstream } from '../../proxy/upstream.ts'
@@ -16,23 +20,28 @@ import { ANSWERED, type Stage } from '../stage.ts'
 
 const unavailable = new Refusal('unavailable', 'The gateway cannot decide at the moment what the list shows.')
 
-export function filterLists(
+export function forwardMcpCall(
   engine: DecisionEngine,
   upstreams: ReadonlyMap<string, Upstream>,
   refuse: Refuse,
 ): Stage {
   return (exchange, next) => {
     const mcp = mcpExchange.get(exchange)
-    const list = mcp?.server.filtersLists === true ? LIST_METHODS.get(mcp.call?.method ?? '') : undefined
-    if (mcp === undefined || list === undefined) return next(exchange)
     const target = exchange.allowed.decision.route?.target
     const upstream = target?.kind === 'upstream' ? upstreams.get(target.name) : undefined
-    if (upstream === undefined) return next(exchange)
-    const mayUse = usableBy(exchange, mcp, list.kind, engine)
-    const { id } = mcp
-    forward(exchange, upstream, refuse, filteredBy(new ListBody({ ...list, id, mayUse }), refuse))
+    if (mcp === undefined || upstream === undefined) return next(exchange)
+    const filter = filterOf(exchange, mcp, engine)
+    forward(exchange, upstream, refuse, filter === null ? withLastEvent(mcp) : filteredBy(filter, refuse))
     return ANSWERED
   }
+}
+
+/** Null: the response is no list, or the whole list passes. */
+function filterOf(exchange: Exchange, mcp: McpExchange, engine: DecisionEngine): ListBody | null {
+  const { id, call, server } = mcp
+  const list = server.filtersLists ? LIST_METHODS.get(call?.method ?? '') : undefined
+  if (list === undefined) return null
+  return new ListBody({ ...list, id, mayUse: usableBy(exchange, mcp, list.kind, engine) })
 }
 
 /** Whether the caller may use what a name stands for. Lines that require the same are decided once. */
@@ -43,10 +52,10 @@ function usableBy(
   engine: DecisionEngine,
 ): (name: string) => boolean | Promise<boolean> {
   const decided = new Map<string, boolean>()
+  const evaluated = async (name: string) => engine.evaluate(callRequest(exchange, callOf({ kind, name })))
   const decide = async (name: string, key: string) => {
-    const evaluation = await Promise.resolve(engine.evaluate(callRequest(exchange, callOf({ kind, name }))))
-      // The list would otherwise lack what the caller may use.
-      .catch(() => Promise.reject(unavailable))
+    // The list would otherwise lack what the caller may use.
+    const evaluation = await evaluated(name).catch(() => Promise.reject(unavailable))
     if (evaluation.refusal !== null && evaluation.refusal.status >= 500) throw evaluation.refusal
     decided.set(key, evaluation.refusal === null)
     return evaluation.refusal === null
