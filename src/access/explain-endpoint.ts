@@ -23,7 +23,7 @@ import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.t
 import { decideOnOneState } from '../decision/seats/decision-reads.ts'
 import type { Decision, Evaluation, Trace } from '../model/decision.ts'
 import type { Seat } from '../model/decision-seat.ts'
-import type { Refusal } from '../model/errors.ts'
+import { Refusal } from '../model/errors.ts'
 import { isIssuerUser } from '../model/issuer-user.ts'
 import { takesTenant } from '../model/route.ts'
 import { membershipClaims } from '../model/membership.ts'
@@ -31,6 +31,7 @@ import type { Principal } from '../model/principal.ts'
 import { LEFT_OUT } from '../model/left-out-groups.ts'
 import { explainedRecord } from './explained-record.ts'
 import { namedUser } from './named-user.ts'
+import { askedRequest } from './mcp-questions.ts'
 import { madeUpRequest } from './offline-engine.ts'
 import { NO_KEY, seatsMissing, userMissing } from './unknown-caller.ts'
 
@@ -153,14 +154,16 @@ async function explained(
   deps: ExplainDeps,
 ): Promise<{ evaluation: Evaluation; missing: Missing; voided: string; leftOut: string } | AdminRefusal> {
   const { method, path, host = null, space = null } = question
+  const asked = askedRequest(parts.table, { method, target: path, host })
+  if (asked instanceof Refusal) return inputInvalid([{ path: '/path', message: asked.detail }])
   // The bytes on the wire: UTF-8, one character a byte.
-  const target = Buffer.from(path, 'utf8').toString('latin1')
+  const target = Buffer.from(asked.target, 'utf8').toString('latin1')
   const lines = space === null ? [] : [space.replace(/^[ \t]+|[ \t]+$/g, '')]
-  const request = madeUpRequest({ method, target, host }, lines)
-  const refusal = refusalOf({ method, target, host })
+  const request = madeUpRequest({ ...asked, target }, lines)
+  const refusal = refusalOf({ method: asked.method, target, host: asked.host })
   if (refusal !== null)
     return {
-      evaluation: unreadableEvaluation({ ...request, target: path }, refusal),
+      evaluation: unreadableEvaluation({ ...request, target: asked.target }, refusal),
       missing: null,
       voided: '',
       leftOut: '',

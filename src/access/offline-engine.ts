@@ -6,8 +6,10 @@ import { ReceivedChanges } from '../decision/seats/received-changes.ts'
 import { type AuthorizationRequest, NO_CREDENTIALS } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
+import type { McpCall } from '../model/mcp.ts'
 import type { Principal } from '../model/principal.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import type { AskedRequest } from './mcp-questions.ts'
 import type { Tables } from './tables.ts'
 
 export interface OfflineRequest {
@@ -15,6 +17,8 @@ export interface OfflineRequest {
   readonly target: string
   /** The host; absent if the request names none. */
   readonly host?: string | null
+  /** What it calls of an MCP server; absent: nothing. */
+  readonly call?: McpCall | undefined
   /** The result of the authentication. */
   readonly caller: Principal | Refusal
   /** The lines of the Space header. */
@@ -54,13 +58,14 @@ export class OfflineEngine {
     method,
     target,
     host = null,
+    call,
     caller,
     space,
     field = space,
   }: OfflineRequest): Evaluation | Promise<Evaluation> {
     // The engine asks for it before anything is awaited.
     this.#caller = caller
-    return this.#engine.evaluate(madeUpRequest({ method, target, host }, space, field))
+    return this.#engine.evaluate(madeUpRequest({ method, target, host, call }, space, field))
   }
 }
 
@@ -71,7 +76,7 @@ export class OfflineEngine {
  * @param field the lines of another header with the space
  */
 export function madeUpRequest(
-  { method, target, host }: Pick<AuthorizationRequest, 'method' | 'target' | 'host'>,
+  { method, target, host, call }: AskedRequest,
   space: readonly string[],
   field = space,
 ): AuthorizationRequest {
@@ -80,7 +85,7 @@ export function madeUpRequest(
     target,
     host,
     credentials: { ...NO_CREDENTIALS, space },
-    fields: { linesOf: () => field },
+    fields: { linesOf: () => field, call },
     browser: { method, rawHeaders: [], upgrade: false },
   }
 }

@@ -21,6 +21,7 @@ import { Refusal } from '../model/errors.ts'
 import { canonicalHost } from '../model/host.ts'
 import { needsPermission, type Requirement, type Route, takesTenant } from '../model/route.ts'
 import type { GrantedKeyView, GrantedUserView, GrantingSeatView } from './answers.ts'
+import { type AskedRequest, askedRequest } from './mcp-questions.ts'
 import { madeUpRequest } from './offline-engine.ts'
 import { answeringEntry, type Tables } from './tables.ts'
 
@@ -60,16 +61,22 @@ interface RequestDescription {
 
 /** The question for a request. @returns a refusal if the gateway refuses every such request */
 export function queryOfRequest(tables: Tables, request: RequestDescription): HoldersQuery | Refusal {
-  const { method, path, space } = request
-  const read = readTarget(path, null, Infinity)
+  const { space } = request
+  const asked = askedRequest(tables.table, { ...request, target: request.path })
+  if (asked instanceof Refusal) return asked
+  const { method, call } = asked
+  const read = readTarget(asked.target, null, Infinity)
   if (read instanceof Refusal) return read
-  const host = request.host === null ? null : canonicalHost(request.host)
-  if (host === null && request.host !== null) return ambiguousHost
-  const match = answeringEntry(tables, method, read, host)
-  const question = { method, path: read.path, host, route: match?.route ?? null }
+  const host = asked.host === null ? null : canonicalHost(asked.host)
+  if (host === null && asked.host !== null) return ambiguousHost
+  const match = answeringEntry(tables, method, read, host, call)
+  // Of a call, the question itself.
+  const shown =
+    call === undefined ? { method, path: read.path } : { method: request.method, path: request.path }
+  const question = { ...shown, host, route: match?.route ?? null }
   if (match === null) return { ...question, permission: null, space }
   const permission = match.route.requirement
-  const where = needsPermission(permission) ? spaceAt(match, read, request) : space
+  const where = needsPermission(permission) ? spaceAt(match, read, { ...asked, space }) : space
   return where instanceof Refusal ? where : { ...question, permission, space: where }
 }
 
@@ -77,11 +84,11 @@ export function queryOfRequest(tables: Tables, request: RequestDescription): Hol
 function spaceAt(
   { route, params }: Match,
   { query }: RequestTarget,
-  { method, path: target, host, space }: RequestDescription,
+  { space, ...asked }: AskedRequest & Pick<RequestDescription, 'space'>,
 ): string | null | Refusal {
   const lines = space === null ? [] : [space]
-  const request = madeUpRequest({ method, target, host }, lines)
-  const read = spaceOf(request, route.space, { params, query, authority: host })
+  const request = madeUpRequest(asked, lines)
+  const read = spaceOf(request, route.space, { params, query, authority: asked.host })
   const isOpen = route.space.kind === 'header' || route.space.kind === 'query'
   return isOpen && read instanceof Refusal && read.code === 'space_required' ? space : read
 }

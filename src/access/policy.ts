@@ -8,6 +8,8 @@ import type { Decision } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Route } from '../model/route.ts'
+import type { RouteTable } from '../decision/router/table.ts'
+import { type AskedRequest, askedRequest } from './mcp-questions.ts'
 import { patternFault, proveOnly, provePublic } from './assertions.ts'
 import { OfflineEngine, seatsByName } from './offline-engine.ts'
 import type { Tables } from './tables.ts'
@@ -35,10 +37,11 @@ export function faultsOfPolicy(
   }
   const names = new Set(seats.map(({ name }) => name))
   const unknown = (named: readonly string[] | null) => (named ?? []).filter((name) => !names.has(name))
-  const inCases = cases.flatMap(({ place, method, seats: named }) => [
-    ...(tables.methods.has(method)
-      ? []
-      : [{ place, message: `the gateway does not accept the method ${method}` }]),
+  const inCases = cases.flatMap(({ place, method, target, host, seats: named }) => [
+    ...faultsOfRequest(askedRequest(tables.table, { method, target, host }), tables).map((message) => ({
+      place,
+      message,
+    })),
     ...unknown(named).map((name) => ({ place, message: unknownSeat(name, names) })),
   ])
   const inAssertions = assertions.flatMap((assertion) => {
@@ -56,6 +59,11 @@ export function faultsOfPolicy(
     ]
   })
   return [...inCases, ...inAssertions]
+}
+
+function faultsOfRequest(request: AskedRequest | Refusal, { methods }: Tables): string[] {
+  if (request instanceof Refusal) return [request.detail]
+  return methods.has(request.method) ? [] : [`the gateway does not accept the method ${request.method}`]
 }
 
 function unknownSeat(name: string, names: Iterable<string>): string {
@@ -112,6 +120,7 @@ export class CaseEngine {
   /** The spaces by name of the Seat. */
   readonly #spaces: ReadonlyMap<string, readonly string[]>
   readonly #tenant: string
+  readonly #table: RouteTable
   readonly #engine: OfflineEngine
 
   /**
@@ -122,16 +131,17 @@ export class CaseEngine {
    */
   constructor(tables: Tables, tenant: string, seats: readonly SeatInput[], targetBytes: number) {
     this.#tenant = tenant
+    this.#table = tables.table
     this.#spaces = new Map(seats.map(({ name, spaces }) => [name, spaces]))
     this.#engine = new OfflineEngine(tables, seatsByName(seats), targetBytes)
   }
 
   decide({ method, target, host, seats, space }: Omit<PolicyCase, 'place' | 'expect'>): Decision {
     const caller = seats === null ? missing : this.#holderOf(seats, space)
+    const request = askedRequest(this.#table, { method, target, host })
+    if (request instanceof Refusal) throw new Error(request.detail)
     const evaluation = this.#engine.decide({
-      method,
-      target,
-      host,
+      ...request,
       caller,
       space: space === null ? [] : [space],
     })

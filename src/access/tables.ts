@@ -9,6 +9,7 @@ import type { Match, RouteTable } from '../decision/router/table.ts'
 import { type Leaf, pick } from '../decision/router/tree.ts'
 import { Refusal } from '../model/errors.ts'
 import { hostMatches } from '../model/host.ts'
+import { type McpCall, namesIn } from '../model/mcp.ts'
 import type { Route } from '../model/route.ts'
 import { type Mark, unusedText } from './path-classes.ts'
 
@@ -99,19 +100,34 @@ export function entryFor(
   return null
 }
 
-/** The entry for one request; null if the gateway refuses it. @param host canonical; null: it names none */
+/**
+ * The entry for one request; null if the gateway refuses it.
+ *
+ * @param host canonical; null: it names none
+ * @param call what it calls of an MCP server; left out: nothing
+ */
 export function answeringEntry(
   side: Tables,
   method: string,
   target: RequestTarget,
   host: string | null,
+  call?: McpCall,
 ): Match | null {
   if (!side.methods.has(method)) return null
   const match = side.table.match(method, target.path, host)
   if (match === null) return null
   const { route } = match
   if (route.target.kind === 'public' && route.target.handler === null) return null
-  return ambiguityOf(target, route, exceptionsOf(side.upstreams, route)) === null ? match : null
+  if (ambiguityOf(target, route, exceptionsOf(side.upstreams, route)) !== null) return null
+  const line = decidingRoute(route, call)
+  return line === null ? null : { ...match, route: line }
+}
+
+/** The line of a call, or the route itself; null: the call has no line. */
+export function decidingRoute(route: Route, call: McpCall | undefined): Route | null {
+  if (route.target.kind !== 'mcp') return route
+  const [name] = call === undefined ? [] : namesIn(call)
+  return name === undefined ? null : route.target.endpoint.find(name.kind, name.name)
 }
 
 /** The texts in paths that some upstream accepts and another does not; none if no upstream accepts any. */

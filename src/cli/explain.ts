@@ -1,6 +1,7 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
 import type { Store } from '../../seats-admin/index.ts'
+import { askedIn, askedRequest } from '../access/mcp-questions.ts'
 import { extensions } from '../composition.ts'
 import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
@@ -11,6 +12,7 @@ import { unreadableEvaluation } from '../decision/draft.ts'
 import { refusalOfRequestLine } from '../http/server/request-validation.ts'
 import { type Credentials, NO_CREDENTIALS } from '../model/authorization-request.ts'
 import type { Decision } from '../model/decision.ts'
+import { Refusal } from '../model/errors.ts'
 import { LEFT_OUT } from '../model/left-out-groups.ts'
 import { leavesOutGroups } from '../oidc/tokens/token-without-groups.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
@@ -26,7 +28,7 @@ import {
   TENANT,
   UsageError,
 } from './arguments.ts'
-import { defineCommand, tenantOf, type Terminal } from './command.ts'
+import { CommandFailed, defineCommand, tenantOf, type Terminal } from './command.ts'
 import { formatDecision, recordAsJson } from './decision-text.ts'
 import { withStoreOrEmpty } from './existing-store.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
@@ -88,7 +90,12 @@ export const explain = defineCommand({
         'the method of the request; with --from, the id of a logged request instead of METHOD and PATH',
       completes: METHODS,
     },
-    { name: 'PATH', description: 'its target: the path, and the query if there is one', optional: true },
+    {
+      name: 'PATH',
+      description:
+        'its target: the path, and the query if there is one; for a call of an MCP server, "tool NAME", "prompt NAME" or "resource URI" stands for both',
+      optional: true,
+    },
   ],
   options,
   alternatives: [['token'], ['seat'], ['user'], ['api-key-id'], ['from']],
@@ -98,7 +105,8 @@ export const explain = defineCommand({
     3: 'the answer differs from --expect',
   },
   example: 'seatgate explain DELETE /v1/orders/7 --space main --tenant acme --seat Viewer',
-  run: async ({ values, positionals: [method = '', target] }, terminal) => {
+  run: async ({ values, positionals }, terminal) => {
+    const [method = '', target] = askedIn(positionals)
     const expected = values.expect === undefined ? null : parsedOption('expect', values.expect, answerCode)
     checkRemoteUse(values)
     const credential = (['token', 'api-key', 'from'] as const).find((name) => values[name] !== undefined)
@@ -179,18 +187,19 @@ async function explainHere(
           }
     const { engine, signIn, otherIssuers, table } = await decisionPoint.compile(config)
     if (values.host === undefined && table.hosts !== null) terminal.printError(HOST_IS_MISSING)
-    const browser = { method, rawHeaders: [], upgrade: false }
+    const asked = askedRequest(table, { method, target, host: values.host ?? null })
+    if (asked instanceof Refusal) throw new CommandFailed(asked.detail)
+    const browser = { method: asked.method, rawHeaders: [], upgrade: false }
     // The target as the bytes on the wire: UTF-8, one character a byte.
-    const sent = Buffer.from(target, 'utf8').toString('latin1')
-    const { host = null } = values
-    const fields = { linesOf: () => headers.space }
-    const request = { method, target: sent, host, credentials, fields, browser }
+    const line = { ...asked, target: Buffer.from(asked.target, 'utf8').toString('latin1') }
+    const fields = { linesOf: () => headers.space, call: asked.call }
+    const request = { ...line, credentials, fields, browser }
     const limits = { headerBytes: config.limits.headerBytes, methods: methodsOf(config) }
-    const refusal = refusalOfRequestLine({ method, target: sent, host }, limits)
+    const refusal = refusalOfRequestLine(line, limits)
     const evaluation =
       refusal === null
         ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
-        : unreadableEvaluation({ ...request, target }, refusal)
+        : unreadableEvaluation({ ...request, target: asked.target }, refusal)
     const decision = await withLeftOutGroups(evaluation.decision, values.token, config, store)
     await signIn?.close()
     await otherIssuers?.close()

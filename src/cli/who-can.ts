@@ -1,5 +1,6 @@
 /** `seatgate who-can`: the Seats that grant a request or a permission, and who holds one of them. */
 
+import { askedIn } from '../access/mcp-questions.ts'
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import { listsExactly, type SeatsFrom } from '../../seats-admin/model/seats-from.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
@@ -45,7 +46,12 @@ export const whoCan = defineCommand({
     'Expired and revoked API keys are left out, and those of blocked owners. A user holds the Seats of the latest sign-in (with seats_from: scim, of the groups now), and those of grants until these end; a blocked user is marked. Callers with tokens from other issuers are not known.',
   positionals: [
     { name: 'METHOD', description: 'the method of the request', optional: true, completes: METHODS },
-    { name: 'PATH', description: 'its path', optional: true },
+    {
+      name: 'PATH',
+      description:
+        'its path; for a call of an MCP server, "tool NAME", "prompt NAME" or "resource URI" stands for both',
+      optional: true,
+    },
   ],
   options: {
     permission: { value: 'P', description: 'asks who holds this permission, instead of a request' },
@@ -63,7 +69,7 @@ export const whoCan = defineCommand({
   },
   example: 'seatgate who-can DELETE /v1/trainings/7 --space main --tenant acme',
   run: async ({ values, positionals }, terminal) => {
-    const [method = '', path = ''] = positionals
+    const [method = '', path = ''] = askedIn(positionals)
     const { permission, host = null, space = null } = values
     if (permission === undefined ? path === '' : method !== '')
       throw new UsageError('either METHOD and PATH, or --permission, is required')

@@ -164,6 +164,8 @@ function assertionOf(
 function requestLine(line: string): RequestPattern | InvalidValue {
   const [, method, path] = /^(\S+) (\/\S*)$/.exec(line) ?? []
   if (method !== undefined && path !== undefined) return { method, path, hosts: [] }
+  const [, kind, name] = /^(tool|prompt|resource|method) (\S.*)$/s.exec(line) ?? []
+  if (kind !== undefined && name !== undefined) return { method: kind, path: name, hosts: [] }
   return new InvalidValue('is not "METHOD /path" with exactly one space')
 }
 

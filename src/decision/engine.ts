@@ -144,7 +144,7 @@ export class DecisionEngine {
   /** Decides a call of an MCP server by its lines, each of which must allow it. */
   #evaluateCall(draft: Draft, server: McpEndpoint): Evaluation | Promise<Evaluation> {
     const call = draft.request.fields?.call
-    if (call === undefined) return refused(draft, noMessage)
+    if (call === undefined) return withoutPermission(refused(draft, noMessage))
     const lines = linesOf(server, call)
     if (lines instanceof Refusal) {
       draft.route = null
@@ -326,6 +326,11 @@ export function isForSpace({ refusal }: Evaluation): boolean {
 function refusedIn(draft: Draft, space: string | Refusal, refusal: Refusal): Evaluation {
   if (typeof space === 'string') draft.space = space
   return refused(draft, refusal)
+}
+
+/** What the path of an MCP server requires depends on the message. */
+function withoutPermission(evaluation: Evaluation): Evaluation {
+  return { ...evaluation, decision: { ...evaluation.decision, permission: null } }
 }
 
 /** The lines for a call, each once. */

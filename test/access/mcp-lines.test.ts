@@ -3,6 +3,9 @@
 import t, { type Test } from 'tap'
 import { proveOnly, provePublic } from '../../src/access/assertions.ts'
 import { differences } from '../../src/access/difference.ts'
+import { seatsByName } from '../../src/access/offline-engine.ts'
+import { Judge } from '../../src/access/replay/judge.ts'
+import { readLine } from '../../src/access/replay/logged-request.ts'
 import { mcpTables, server } from './mcp-tables.ts'
 
 async function diff(t: Test, before: string, after: string): Promise<string[]> {
@@ -77,4 +80,33 @@ t.test('proofs', async (t) => {
     seat: 'Viewer',
   })
   t.ok(provePublic(tables, [anything]).reached.size > 0)
+})
+
+t.test('a replay decides a logged call by its line', async (t) => {
+  const line = (name: string | null, method = 'tools/call') =>
+    readLine(
+      JSON.stringify({
+        ...{ msg: 'request', request_id: 'a', method: 'POST', path: '/mcp', host: 'gw.example' },
+        ...{ status: 200, code: 'allow', mcp_method: method, ...(name === null ? {} : { mcp_name: name }) },
+        ...{ permission: 'p:q', tenant: 'acme', user: 'alice', auth: 'bearer', issued_at: 1 },
+        ...{ space: 'main', seats: ['Viewer:grants'] },
+      }),
+    )
+  const seats = seatsByName([{ name: 'Viewer', spaces: ['main'], permissions: ['p:q'] }])
+  const judged = async (table: string, ...asked: Parameters<typeof line>) => {
+    const tables = await mcpTables(t, table)
+    const judge = new Judge({
+      tables,
+      seats,
+      onlyTenant: 'acme',
+      tenants: new Set(['acme']),
+      targetBytes: 8192,
+    })
+    const request = line(...asked)
+    return typeof request === 'string' ? request : judge.judge(request)
+  }
+  t.same(await judged(server('tools: { a: p:q }'), 'a'), { to: 'allow', route: 'tool /mcp#a' })
+  t.same(await judged(server('tools: { a: r:s }'), 'a'), { to: 'permission_denied', route: 'tool /mcp#a' })
+  t.match(await judged(server('tools: { b: p:q }'), 'a'), { to: 'route_not_found' })
+  t.match(await judged(server(), null, 'tools/list'), { to: 'allow', route: 'method /mcp#tools/list' })
 })

@@ -7,7 +7,7 @@ import { canonicalHost } from '../../model/host.ts'
 import { needsPermission, type Route } from '../../model/route.ts'
 import { isSpaceHeader, SPACE_HEADER, type SpaceSource } from '../../model/space-source.ts'
 import { OfflineEngine, type SeatSource } from '../offline-engine.ts'
-import type { Tables } from '../tables.ts'
+import { decidingRoute, type Tables } from '../tables.ts'
 import type { LoggedCaller, LoggedRequest } from './logged-request.ts'
 import type { Reason } from './unjudged-reasons.ts'
 
@@ -67,7 +67,7 @@ export class Judge {
   }
 
   #decide(request: LoggedRequest): Evaluation | Reason | Promise<Evaluation> {
-    const { method, path } = request
+    const { method, path, call } = request
     const caller = this.#callerOf(request)
     const route = this.#routeOf(request)
     if (typeof route === 'string') return route
@@ -75,16 +75,25 @@ export class Judge {
     if (said === null) return 'space_not_logged'
     const { lines: space, field, query } = said
     const { host = null } = request
-    return this.#engine.decide({ method, target: path + query, host, caller, space, field })
+    return this.#engine.decide({
+      method,
+      target: path + query,
+      host,
+      call: call ?? undefined,
+      caller,
+      space,
+      field,
+    })
   }
 
   /** The route, if hosts or sources of a space make a difference. */
-  #routeOf({ method, path, host, spaceBy }: LoggedRequest): Route | null | Reason {
+  #routeOf({ method, path, host, call, spaceBy }: LoggedRequest): Route | null | Reason {
     const { table } = this.#subject.tables
     if (host === undefined && table.hosts !== null) return 'host_not_logged'
     if (!this.#hasSources && spaceBy === null) return null
     const named = host == null ? null : canonicalHost(host)
-    const route = table.match(method, path, named)?.route ?? null
+    const match = table.match(method, path, named)?.route ?? null
+    const route = match === null ? null : decidingRoute(match, call ?? undefined)
     return host === undefined && route?.space.kind === 'host_label' ? 'host_not_logged' : route
   }
 

@@ -1,6 +1,7 @@
 /** Reads the lines of the access log, which `telemetry/access-log.ts` writes. */
 
 import { AUTH_METHODS, type AuthMethod, type SeatClaims } from '../../model/principal.ts'
+import type { McpCall } from '../../model/mcp.ts'
 import type { SpaceSource } from '../../model/space-source.ts'
 import type { Reason } from './unjudged-reasons.ts'
 
@@ -11,6 +12,8 @@ export interface LoggedRequest {
   readonly host: string | null | undefined
   /** The decision: `allow` or a code of {@link DECISIONS}, whatever happened to the request later. */
   readonly code: string
+  /** What it called of an MCP server; null: nothing. */
+  readonly call: McpCall | null
   /** The requirement of the matching route; null if none matched. */
   readonly permission: string | null
   /** The space; null if the request named none, or if no credential was accepted. */
@@ -100,6 +103,15 @@ export function requestLine(text: string): RequestLine | 'not_json' | 'other_lin
   return isRequest ? (line as RequestLine) : 'other_line'
 }
 
+/** The URIs of a subscription are not logged: the line of its method is decided alone. */
+function callOfLine({
+  mcp_method: method,
+  mcp_name: name = null,
+}: RequestLine): McpCall | null | 'malformed_line' {
+  if (method === undefined) return null
+  return typeof method === 'string' && isTextOrNull(name) ? { method, name, uris: [] } : 'malformed_line'
+}
+
 function readRequest(line: RequestLine): LoggedRequest | Reason {
   const { method, path, host, permission = null, space = null, space_by: spaceBy = null } = line
   if (line.preflight === true) return 'preflight'
@@ -115,7 +127,9 @@ function readRequest(line: RequestLine): LoggedRequest | Reason {
   if (caller === 'malformed_line') return caller
   const needsCaller = permission !== null && permission !== 'public'
   if (caller === null && needsCaller && !WITHOUT_CALLER.test(code)) return 'malformed_line'
-  return { method, path, host, code, permission, space, spaceBy, caller }
+  const call = callOfLine(line)
+  if (call === 'malformed_line') return call
+  return { method, path, host, code, call, permission, space, spaceBy, caller }
 }
 
 const CREDENTIAL_REFUSED = /^(?:credentials|api_key|token)_/
