@@ -3,7 +3,7 @@
 import type { Grant, Page, Store } from '../../../seats-admin/index.ts'
 import { needsPermission } from '../../model/route.ts'
 import type { EvaluationRequest, SearchRequest, Sought } from './authzen-requests.ts'
-import { type Needed, neededFor } from './authzen-resources.ts'
+import { MCP_ACTIONS, type Needed, neededFor } from './authzen-resources.ts'
 import type { RouteIndex } from './route-index.ts'
 import type { SearchPage } from './search-page.ts'
 import { EVERYTHING, SUBJECT_TYPES, type SubjectType } from './subjects.ts'
@@ -75,8 +75,10 @@ function inMemory(keys: readonly string[], candidate: (key: string) => Candidate
 
 function resourceIds({ resource: { type }, action }: SearchRequest, deps: CandidateDeps): readonly string[] {
   if (type === 'permission') return [...deps.permissions()].sort()
-  if (type !== 'route') return []
   const index = deps.index()
+  const called = MCP_ACTIONS.get(type)
+  if (called !== undefined) return action === called.action ? index.lineIds(called.kind) : []
+  if (type !== 'route') return []
   return index.ids.filter((id) => {
     const entries = index.entriesAt(id)
     return entries !== null && index.entryFor(entries, action) !== null
@@ -86,6 +88,8 @@ function resourceIds({ resource: { type }, action }: SearchRequest, deps: Candid
 /** A permission takes any action: its own operation stands for all. */
 function actionsOn({ type, id }: EvaluationRequest['resource'], index: RouteIndex): readonly string[] {
   if (type === 'permission') return [id.slice(id.indexOf(':') + 1)]
+  const called = MCP_ACTIONS.get(type)
+  if (called !== undefined) return index.lineOf(called.kind, id) === null ? [] : [called.action]
   const entries = type === 'route' ? index.entriesAt(id) : null
   return entries === null ? [] : index.methods.filter((method) => index.entryFor(entries, method) !== null)
 }

@@ -6,7 +6,8 @@
 
 import type { Tables } from '../../access/tables.ts'
 import { hostsLabel } from '../../model/host.ts'
-import type { Route } from '../../model/route.ts'
+import type { McpKind } from '../../model/mcp.ts'
+import type { McpEndpoint, Route } from '../../model/route.ts'
 
 /** Entries of one pattern, by method. */
 export type Entries = ReadonlyMap<string, Route>
@@ -20,12 +21,18 @@ export class RouteIndex {
   /** One for each pattern as it is written, sorted. */
   readonly ids: readonly string[]
   readonly #accepted: ReadonlySet<string>
+  readonly #lines: readonly Route[]
+  readonly #servers: readonly McpEndpoint[]
   readonly #entries = new Map<string, Map<string, Route>>()
 
   constructor({ table, methods }: Tables) {
     this.#accepted = methods.difference(UNSERVED)
     this.methods = [...this.#accepted].sort()
-    const routes = table.routes.filter(({ target }) => target.kind !== 'public' || target.handler !== null)
+    const routes = table.routes.filter(
+      ({ target, mcp }) => mcp === undefined && (target.kind !== 'public' || target.handler !== null),
+    )
+    this.#lines = table.routes.filter(({ mcp }) => mcp !== undefined)
+    this.#servers = table.servers
     this.ids = [...new Set(routes.map(resourceId))].sort()
     for (const route of routes) for (const key of keysOf(route)) this.#add(key, route)
   }
@@ -45,6 +52,27 @@ export class RouteIndex {
     if (!this.#accepted.has(method)) return null
     const get = method === 'HEAD' ? entries.get('GET') : undefined
     return entries.get(method) ?? get ?? entries.get('ANY') ?? null
+  }
+
+  /**
+   * The line of an MCP server, by its name, or after the path of its server: `/mcp#get_weather`.
+   *
+   * @returns null: no server has it, or several have the name
+   */
+  lineOf(kind: McpKind, id: string): Route | null {
+    const named = this.#lines.find((line) => line.mcp?.kind === kind && resourceId(line) === id)
+    if (named !== undefined) return named
+    const lines = this.#servers.flatMap((server) => server.find(kind, id) ?? [])
+    return lines.length === 1 ? (lines[0] ?? null) : null
+  }
+
+  /** The ids of the lines, sorted: their names, where only one server has them. */
+  lineIds(kind: McpKind): string[] {
+    const ids = this.#lines.flatMap((line) => {
+      if (line.mcp?.kind !== kind) return []
+      return this.lineOf(kind, line.mcp.name) === line ? line.mcp.name : resourceId(line)
+    })
+    return ids.sort()
   }
 
   #add(key: string, route: Route): void {
