@@ -1,0 +1,26 @@
+/** Rate limits and metrics by tool, and what unknown names cost. */
+
+import t from 'tap'
+import { metricsOf } from '../../support/operations.ts'
+import { send, startMcp, tool, valueOf } from './support.ts'
+
+const lines = [
+  'tools: { get_weather: { permission: weather:read, rate_limit: [once] }, other: weather:read, ping: public }',
+]
+
+t.test('a limit of one tool', async (t) => {
+  const top = ['rate_limits: { once: { limit: 1/h, per: caller } }']
+  const world = await startMcp(t, { lines, top })
+  const token = await world.token(['main:Reader'])
+  t.equal((await send(world, tool('get_weather'), { token })).status, 200)
+  const limited = await send(world, tool('get_weather'), { token })
+  t.match(limited, { status: 429, json: { id: 1, error: { code: -32001, data: { code: 'rate_limited' } } } })
+  t.ok(Number(valueOf(limited.fields, 'retry-after')) > 0)
+  t.equal((await send(world, tool('other'), { token })).status, 200)
+  for (let n = 0; n < 20; n++) await send(world, tool(`unknown_${n}`), { token })
+  const metrics = await metricsOf(world)
+  t.match(metrics, 'seatgate_requests_total{route="tool /mcp#get_weather",status="200"} 1')
+  t.match(metrics, 'seatgate_requests_total{route="tool /mcp#get_weather",status="429"} 1')
+  t.match(metrics, 'seatgate_requests_total{route="tool /mcp#other",status="200"} 1')
+  t.notMatch(metrics, 'unknown_')
+})
