@@ -1,4 +1,4 @@
-/** `seatgate import openapi`: makes a route table from the description of a service, and updates it. */
+/** `seatgate import`: makes a route table from the description of a service, and updates it. */
 
 import { existsSync } from 'node:fs'
 import { access, readFile, writeFile } from 'node:fs/promises'
@@ -29,6 +29,7 @@ import { builtInPaths } from '../composition.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
+import { importMcp } from './import-mcp.ts'
 
 const DIFFERENT = 3
 
@@ -40,12 +41,13 @@ const CROSSINGS = {
 
 export const importCommand = defineCommand({
   name: 'import',
-  summary: 'Creates a route table from an OpenAPI (3.0 to 3.2) or Swagger 2 description, in YAML or JSON.',
+  summary:
+    'Creates a route table from an OpenAPI (3.0 to 3.2) or Swagger 2 description, in YAML or JSON, or from the lists of an MCP server.',
   details:
-    'An operation without a credential (`security: []`) becomes public and is marked for review. `x-seatgate-permission` in the description takes precedence over the template. Anything that a table cannot express is left out and listed with its position.',
+    'An operation without a credential (`security: []`) becomes public and is marked for review. `x-seatgate-permission` in the description takes precedence over the template. Anything that a table cannot express is left out and listed with its position. `import mcp` takes the URL of a server, or a file with results of tools/list, prompts/list and resources/list.',
   positionals: [
-    { name: 'FORMAT', description: 'openapi', choices: ['openapi'] },
-    { name: 'FILE', description: 'the description', completes: 'file' },
+    { name: 'FORMAT', description: 'openapi or mcp', choices: ['openapi', 'mcp'] },
+    { name: 'FILE', description: 'the description; with mcp, also the URL of the server', completes: 'file' },
   ],
   options: {
     upstream: { value: 'U', description: 'the upstream of the table', required: true },
@@ -70,6 +72,12 @@ export const importCommand = defineCommand({
         "the configuration, which determines the paths of the gateway's own endpoints; it does not have to exist",
     },
     check: { description: 'only compares the file with the description' },
+    resource: { value: 'URL', description: 'with mcp: the URL of the server for clients' },
+    'authorization-server': {
+      value: 'URL',
+      description: 'with mcp: issuers where clients get tokens',
+      multiple: true,
+    },
     strict: {
       description: 'exits with code 3 if something in the description is left out or needs review',
     },
@@ -81,12 +89,21 @@ export const importCommand = defineCommand({
   },
   example: 'seatgate import openapi api.yaml --upstream orders --out routes/orders.yaml',
   run: async ({ values, positionals }, terminal) => {
-    const [, file = ''] = positionals
+    const [format, file = ''] = positionals
     const { upstream, out, permission: template } = values
     const fault = templateFault(template)
     if (fault !== null) throw new UsageError(`--permission "${template}" ${fault}`)
     const nameFault = upstreamNameFault(upstream)
     if (nameFault !== null) throw new UsageError(`--upstream "${upstream}": ${nameFault}`)
+    if (format === 'mcp') {
+      if (values.update || values.check || values.prune)
+        throw new UsageError('--update, --prune and --check are for openapi')
+      const { resource, 'authorization-server': authorizationServers = [] } = values
+      const isStrict = values.strict === true
+      return importMcp(file, { upstream, out, resource, authorizationServers, isStrict }, terminal)
+    }
+    if (values.resource !== undefined || values['authorization-server'] !== undefined)
+      throw new UsageError('--resource and --authorization-server are for mcp')
     if (out === undefined && (values.update || values.check))
       throw new UsageError(`--${values.check ? 'check' : 'update'} needs --out`)
     if (values.prune && !values.update) throw new UsageError('--prune needs --update')

@@ -1,6 +1,6 @@
 /** `mcp:` of a route table: a server of the Model Context Protocol, revision 2026-07-28. */
 
-import { hasDotSegment } from '../model/mcp.ts'
+import { hasDotSegment, type McpKind } from '../model/mcp.ts'
 import { isLoopback } from './addresses.ts'
 import { InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import { httpUrl, INSECURE } from './provider-values.ts'
@@ -64,6 +64,11 @@ const secureUrl: ValueParser<string> = (text) => {
   if (url === null || /["\\#?]|[^!-~]/.test(text))
     return new InvalidValue('must be an https:// URL in visible ASCII without user name, query or fragment')
   return url.protocol === 'https:' || isLoopback(url.hostname) ? text : new InvalidValue(INSECURE)
+}
+
+/** The fault of a name that a table cannot have; null: it can. */
+export function mcpNameFault(kind: McpKind, name: string): string | null {
+  return kind === 'resource' ? uriFault(name) : nameFault(name)
 }
 
 function nameFault(name: string): string | null {

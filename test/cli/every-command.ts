@@ -142,6 +142,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
       'import openapi api.json',
       'import openapi api.json --upstream "a b"',
       'import openapi api.json --upstream u --permission x',
+      'import openapi api.json --upstream u --resource https://gw.example/mcp',
+      'import mcp tools.json --upstream u --check --out x.yaml',
     ],
   },
   lint: {
