@@ -59,13 +59,10 @@ async function read(
   }
   if (!isNoted) note(exchange, mcp)
   const { engine, passAgain, observer } = pipeline
-  return (
-    passAgain(engine, exchange) ??
-    evaluateAgain(engine, passAgain, exchange, () => {
-      observer.evaluated(exchange)
-      return next(exchange)
-    })
-  )
+  return evaluateAgain(engine, passAgain, exchange, () => {
+    observer.evaluated(exchange)
+    return next(exchange)
+  })
 }
 
 /** Reads the message into `mcp`. Null: there is nothing wrong with it. */
