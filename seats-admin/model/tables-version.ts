@@ -7,6 +7,15 @@ import { canonicalJson } from './canonical-json.ts'
 /** The name of each file → its text. */
 export type TableFiles = Readonly<Record<string, string>>
 
+/** The most characters of the name of a file. */
+export const MAX_FILE_NAME = 200
+const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*\.ya?ml$/
+
+/** Whether a file of a set may have the name, which is no path. */
+export function isTableFileName(name: string): boolean {
+  return name.length <= MAX_FILE_NAME && FILE_NAME.test(name)
+}
+
 /** The tables that decide. Version 0, without files, stands for none before the first push. */
 export interface ActiveTables {
   readonly version: number

@@ -35,6 +35,7 @@ import {
   time,
 } from '../../seats-admin/model/json-schema.ts'
 import { inputInvalid, pointerTo } from '../../seats-admin/model/refusal.ts'
+import { isTableFileName, MAX_FILE_NAME } from '../../seats-admin/model/tables-version.ts'
 import type { Config, TablesLocation } from '../config/config.ts'
 import type { TablesBuilder } from '../config/tables-builder.ts'
 import { type Change, KINDS } from './access-change.ts'
@@ -59,9 +60,6 @@ export const MAX_TABLES_BODY = 8 * 1024 * 1024
 /** The most files of one version. */
 const MAX_FILES = 1000
 const JSON_LIMITS = { members: MAX_FILES + 2, elements: 1 }
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*\.ya?ml$/
-/** The most characters of a name. */
-const MAX_NAME = 200
 
 const files = mapOf(
   textItem({ examples: ['upstream: trainings\nroutes:\n  GET /v1/trainings: trainings:list\n'] }),
@@ -108,16 +106,16 @@ const entry = named(
   ),
 )
 
-const listedVersion = named('ListedTables', 'A version of the route tables.', object(versionFields))
+export const listedTables = named('ListedTables', 'A version of the route tables.', object(versionFields))
 
-const activeTables = object({
+export const activeTablesView = object({
   ...versionFields,
   files,
-  versions: list(listedVersion, 'The versions, the newest first, at most `limit`.'),
+  versions: list(listedTables, 'The versions, the newest first, at most `limit`.'),
   has_more: { type: 'boolean', description: 'Whether there are older versions than those.' },
 })
 
-const version = object({
+export const tablesVersion = object({
   ...versionFields,
   files: orNull({
     ...files,
@@ -155,7 +153,7 @@ const changes = list(
   'The differences to the active tables, as `seatgate diff` shows them, with the Seats of the tenant as they are.',
 )
 
-const pushed = object({
+export const pushedTables = object({
   version: count('The active version. As before if its files are the same.'),
   hash: text('The content hash of the tables, as at the instance that answers.', {
     examples: ['3f2a8c01d9e4'],
@@ -165,7 +163,7 @@ const pushed = object({
   changes,
 })
 
-const planned = object({
+export const plannedTables = object({
   equal: flag('Whether each request is answered as before.'),
   hash: text('The content hash that the tables would have at the instance that answers.'),
   changes,
@@ -228,7 +226,7 @@ function readTables(deps: TablesDeps): AdminEndpoint {
         accepts: isVersion,
       },
     },
-    answers: { 200: activeTables },
+    answers: { 200: activeTablesView },
     tagged: true,
     codes: ['tables_in_files'],
     async handle({ query, caller }) {
@@ -258,7 +256,7 @@ function readVersion(deps: TablesDeps): AdminEndpoint {
     summary: 'Reads a version of the route tables.',
     details: 'In the admin space of `tables.tenant` alone.',
     params: { version: text('The number of the version.', { examples: ['12'] }) },
-    answers: { 200: version },
+    answers: { 200: tablesVersion },
     codes: ['tables_in_files', 'tables_not_found'],
     async handle({ params, caller }) {
       if (!isVersion(params.version)) return notFound
@@ -284,7 +282,7 @@ function planTables(deps: TablesDeps, changesTo: ChangesTo): AdminEndpoint {
     body: pushBody,
     maxBody: MAX_TABLES_BODY,
     json: JSON_LIMITS,
-    answers: { 200: planned },
+    answers: { 200: plannedTables },
     codes: ['tables_in_files', 'tables_refused'],
     async handle({ body, caller }) {
       const place = managed(deps, caller)
@@ -312,7 +310,7 @@ function putTables(deps: TablesDeps, changesTo: ChangesTo): AdminEndpoint {
     maxBody: MAX_TABLES_BODY,
     json: JSON_LIMITS,
     conditional: true,
-    answers: { 200: pushed },
+    answers: { 200: pushedTables },
     tagged: true,
     codes: [
       'precondition_failed',
@@ -356,11 +354,11 @@ function conditionOf(ifMatch: IfMatch | null): readonly string[] | AdminRefusal 
 }
 
 function faultyNames(of: TableFiles): AdminRefusal | null {
-  const names = Object.keys(of).filter((name) => !NAME.test(name) || name.length > MAX_NAME)
+  const names = Object.keys(of).filter((name) => !isTableFileName(name))
   if (names.length === 0) return null
   const message = 'has a name that is not letters, digits, ., _ and -, with .yaml or .yml at its end'
   return inputInvalid(
-    names.slice(0, 10).map((name) => ({ path: pointerTo('/files', name.slice(0, MAX_NAME)), message })),
+    names.slice(0, 10).map((name) => ({ path: pointerTo('/files', name.slice(0, MAX_FILE_NAME)), message })),
   )
 }
 

@@ -199,7 +199,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
 
 /** They talk to a gateway: `every-remote-command.slow.test.ts` has their rows. */
 export function isRemote(name: string): boolean {
-  return /^(?:(?:seats|keys|users|grants|revoke) |verify$|decisions$)/.test(name)
+  return /^(?:(?:seats|keys|users|grants|revoke|tables) |verify$|decisions$)/.test(name)
 }
 
 const POLICY = `tenant: acme

@@ -15,17 +15,19 @@ import type { PlanBody, Warning } from './endpoint-answers.ts'
  *
  * @param question the question, such as `Delete 2 Seats?`
  * @param change the change, for the message without a terminal: `2 Seats would be deleted`
- * @param yes the value of `--yes`: there is no question
+ * @param yes the value of the option that takes the place of the answer: there is no question
+ * @param option its name
  * @throws CommandFailed if nothing is to be written
  */
 export async function confirm(
   { question, change }: Readonly<Record<'question' | 'change', string>>,
   yes: boolean | undefined,
   terminal: Terminal,
+  option = '--yes',
 ): Promise<void> {
   if (yes === true) return
   const answer = await terminal.ask(`${question} (yes/no) `)
-  if (answer === null) throw new CommandFailed(`nothing was written: ${change}, which needs --yes`)
+  if (answer === null) throw new CommandFailed(`nothing was written: ${change}, which needs ${option}`)
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('nothing was written')
 }
 

@@ -20,8 +20,20 @@ import type { ValueOf } from '../../../seats-admin/model/json-schema.ts'
 import type { RevocationSubject } from '../../../seats-admin/model/revocation.ts'
 import type { decision } from '../../access/decisions-endpoint.ts'
 import type { listedRoute } from '../../access/routes-endpoint.ts'
+import type {
+  activeTablesView,
+  listedTables,
+  plannedTables,
+  pushedTables,
+  tablesVersion,
+} from '../../access/tables-endpoints.ts'
 
 export type RouteView = ValueOf<typeof listedRoute>
+export type ActiveTablesView = ValueOf<typeof activeTablesView>
+export type TablesVersionView = ValueOf<typeof tablesVersion>
+export type ListedTables = ValueOf<typeof listedTables>
+export type PlannedTables = ValueOf<typeof plannedTables>
+export type PushedTablesView = ValueOf<typeof pushedTables>
 export type DecisionView = ValueOf<typeof decision>
 export type UserView = ValueOf<typeof userView.schema>
 export type ComparedUserView = ValueOf<typeof comparedUserView.schema>

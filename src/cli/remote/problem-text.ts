@@ -21,16 +21,27 @@ export class GatewayRefusal extends CommandFailed {
   }
 }
 
+/** A fault of route tables at an instance. Without a place in a file, `line` is 0. */
+export interface FaultOfTables {
+  readonly instance: string
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
 /** Reads a problem document. @returns null if the body is no problem document of a gateway */
 export function problemOf(status: number, body: object | null) {
   if (body === null || !('code' in body) || typeof body.code !== 'string') return null
-  const { code, detail, title, request_id: requestId, errors } = body as Record<string, unknown>
+  const { code, detail, title, request_id: requestId, errors, faults } = body as Record<string, unknown>
   return {
     status,
     code: String(code),
     detail: String(detail ?? title ?? ''),
     requestId: String(requestId ?? ''),
     errors: (Array.isArray(errors) ? errors : []) as readonly { path: string; message: string }[],
+    /** The faults of route tables. */
+    faults: (Array.isArray(faults) ? faults : []) as readonly FaultOfTables[],
   }
 }
 

@@ -35,12 +35,6 @@ function hasTokens(subject: RevocationView['subject']): boolean {
 export function answerText(name: string, answer: RevocationAnswer, file: string | null): string {
   const { id, at, state, instances } = answer
   const { sessions, api_keys: keys } = answer.ended
-  const rows = instances.map(({ name: instance, how, ms, cut }) => [
-    printable(instance),
-    how === 'lease_ended' ? 'lease ended' : 'acknowledged',
-    `${tenths(ms)} ms`,
-    cut === null ? 'unknown' : String(cut),
-  ])
   return [
     rowsText(`${state}: ${name} is revoked`, [
       ['id', `${id}`],
@@ -50,8 +44,19 @@ export function answerText(name: string, answer: RevocationAnswer, file: string 
       ...commonRows(answer, 'blocked'),
       ...(file === null ? [] : [['receipt', file] as const]),
     ]),
-    ...(rows.length === 0 ? [] : ['', columns([['gateway', 'answer', 'after', 'cut'], ...rows])]),
+    ...(instances.length === 0 ? [] : ['', reachedText(instances)]),
   ].join('\n')
+}
+
+/** The gateways that a change has reached, as a table. */
+export function reachedText(instances: RevocationView['instances']): string {
+  const rows = instances.map(({ name: instance, how, ms, cut }) => [
+    printable(instance),
+    how === 'lease_ended' ? 'lease ended' : 'acknowledged',
+    `${tenths(ms)} ms`,
+    cut === null ? 'unknown' : String(cut),
+  ])
+  return columns([['gateway', 'answer', 'after', 'cut'], ...rows])
 }
 
 /**

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { commands } from '../../../src/cli/commands.ts'
 import { startWorld } from '../../support/world.ts'
+import { startPushed, tableOf } from '../../tables/pushing.ts'
 import { argsOf, askForColours, intoHead, isRemote, wellSaid } from '../every-command.ts'
 import { seatgateUnread } from '../in-process.ts'
 import { afar, signedIn } from './from-afar.ts'
@@ -99,6 +100,27 @@ const ROWS: Readonly<Record<string, { works: readonly string[]; exit?: number; w
       exit: 1,
       wrong: ['grants delete', 'grants delete a'],
     },
+    'tables plan': {
+      works: ['tables plan routes', 'tables plan routes --json'],
+      exit: 3,
+      wrong: ['tables plan', 'tables plan a b', 'tables plan routes --json --markdown'],
+    },
+    'tables push': {
+      works: ['tables push routes --yes'],
+      wrong: ['tables push', 'tables push routes --force'],
+    },
+    'tables history': {
+      works: ['tables history', 'tables history --json --limit 1'],
+      wrong: ['tables history x', 'tables history --limit 0'],
+    },
+    'tables pull': {
+      works: ['tables pull pulled', 'tables pull pulled --version 1 --force'],
+      wrong: ['tables pull', 'tables pull a --version x', 'tables pull a --version 0'],
+    },
+    'tables rollback': {
+      works: ['tables rollback 1 --yes'],
+      wrong: ['tables rollback', 'tables rollback x', 'tables rollback 01', 'tables rollback tables:1'],
+    },
     'users list': { works: ['users list'], wrong: ['users list x'] },
     'users block': {
       works: ['users block alice --until 1h --reason left'],
@@ -121,6 +143,7 @@ const ROWS: Readonly<Record<string, { works: readonly string[]; exit?: number; w
 
 const FILES = {
   'review.csv': 'user,email,seat,spaces,by,id,from,until,last_used,remove\n',
+  'routes/a.yaml': tableOf('public'),
   'seats.yaml': `tenant: acme\nseats:\n  Viewer: { spaces: [main], permissions: [trainings:lists] }\n  New: { spaces: [dev], permissions: [trainings:list] }\n  "${LONG}": { spaces: [main], permissions: [] }\n`,
 }
 
@@ -135,9 +158,11 @@ t.test('commands that work', async (t) => {
   const { folder, run } = afar(t, world, world.keys['acme'] ?? '', FILES)
   await signedIn(world, { alice: 'alice-with-a-long-address@department.example.com' }, [])
   const env = { SEATGATE_URL: `http://127.0.0.1:${world.port}`, SEATGATE_API_KEY: world.keys['acme'] }
-  for (const { works, exit = 0 } of Object.values(ROWS))
+  const stored = await startPushed(t)
+  const { run: runStored } = afar(t, stored.gateway, stored.key, FILES)
+  for (const [name, { works, exit = 0 }] of Object.entries(ROWS))
     for (const line of works) {
-      const ran = await run(argsOf(line))
+      const ran = await (name.startsWith('tables ') ? runStored : run)(argsOf(line))
       t.equal(ran.code, exit, `${line}: ${ran.err}`)
       wellSaid(t, ran, line)
       const wide = (text: string) =>
