@@ -130,7 +130,7 @@ export interface SeatsPlan { tenant: string; unchanged: number; warnings: Warnin
 
 export interface Session { id: string; user: string; kind: 'browser' | 'program'; expires_at: string; email?: string; created_at?: string }
 
-export interface TablesChange { kind: 'became_public' | 'loosened' | 'added' | 'changed' | 'tightened' | 'removed' | 'rerouted' | 'limits'; method: string; pattern: string; witness: { method: string; path: string; host?: string }; old: TablesEntry | null; new: TablesEntry | null; host?: string; seats?: { gain: string[]; lose: string[] } }
+export interface TablesChange { kind: 'became_public' | 'loosened' | 'added' | 'changed' | 'tightened' | 'removed' | 'rerouted' | 'limits'; method: string; pattern: string; seats: { gain_count: number; lose_count: number; gain: string[]; lose: string[] }; witness: { method: string; path: string; host?: string }; old: TablesEntry | null; new: TablesEntry | null; host?: string; users?: { gain_count: number; lose_count: number; gain: ({ sub: string; email: string | null })[]; lose: ({ sub: string; email: string | null })[] }; api_keys?: { gain_count: number; lose_count: number; gain: ({ id: string; name: string })[]; lose: ({ id: string; name: string })[] } }
 
 export interface TablesEntry { permission: string; upstream: string; file: string; line: number; tenant?: string; space?: string; strip_prefix?: string; base_path?: string }
 

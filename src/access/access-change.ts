@@ -20,7 +20,7 @@ export const KINDS = [
 
 export type ChangeKind = (typeof KINDS)[number]
 
-/** A Seat and the permissions that it grants. */
+/** A Seat of a tenant, with the permissions that it grants. */
 export interface GrantingSeat {
   readonly tenant: string
   readonly name: string
@@ -32,12 +32,40 @@ export function changesOf(
   differences: readonly Difference[],
   seats: readonly GrantingSeat[] | null,
 ): Change[] {
-  return differences.map((each) => changeOf(each, seats)).sort(byWeight)
+  const steps = changeSteps(differences, seats)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value.map(({ change }) => change)
+  }
 }
 
-function changeOf({ before, after, witness }: Difference, seats: readonly GrantingSeat[] | null) {
+/** A change with the difference that it is about. */
+export interface ChangeOf {
+  readonly change: Change
+  readonly difference: Difference
+}
+
+/** What {@link changesOf} returns, in small steps: Seats are compared once for each pair of requirements. */
+export function* changeSteps(
+  differences: readonly Difference[],
+  seats: readonly GrantingSeat[] | null,
+): Generator<null, ChangeOf[]> {
+  const byPair = new Map<string, MovedSeats>()
+  const changes: (ChangeOf & Sortable)[] = []
+  for (const difference of differences) {
+    yield null
+    const { before, after } = difference
+    const pair = JSON.stringify([before, after].map((route) => route && [route.requirement, route.tenant]))
+    const moved = seats === null ? null : (byPair.get(pair) ?? movedSeats(before, after, seats))
+    if (moved !== null) byPair.set(pair, moved)
+    const change = changeOf(difference, moved)
+    changes.push({ change, difference, ...sortable(change) })
+  }
+  return changes.sort(byWeight)
+}
+
+function changeOf({ before, after, witness }: Difference, moved: MovedSeats | null) {
   const shown = after ?? before
-  const moved = seats === null ? null : movedSeats(before, after, seats)
   return {
     kind: kindOf(before, after, moved),
     // The method of the entry that answers now, or else of the former one.
@@ -139,13 +167,19 @@ export type EntryView = NonNullable<ReturnType<typeof viewOf>>
 
 const NOWHERE: Pick<Place, 'file' | 'line'> = { file: BUILT_IN, line: 0 }
 
-function byWeight(one: Change, other: Change): number {
-  const weight = KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind)
-  if (weight !== 0) return weight
-  const names = [one, other].map(({ host = '', pattern, method }) => `${host}${pattern} ${method}`)
-  const [name = '', otherName = ''] = names
-  if (name === otherName) return 0
-  return name < otherName ? -1 : 1
+interface Sortable {
+  readonly weight: number
+  readonly name: string
+}
+
+function sortable({ kind, host = '', pattern, method }: Change): Sortable {
+  return { weight: KINDS.indexOf(kind), name: `${host}${pattern} ${method}` }
+}
+
+function byWeight(one: Sortable, other: Sortable): number {
+  if (one.weight !== other.weight) return one.weight - other.weight
+  if (one.name === other.name) return 0
+  return one.name < other.name ? -1 : 1
 }
 
 /** The changes of a reload, in bounded memory: the number of each kind, and the most important ones. */

@@ -38,16 +38,16 @@ import { inputInvalid, pointerTo } from '../../seats-admin/model/refusal.ts'
 import { isTableFileName, MAX_FILE_NAME } from '../../seats-admin/model/tables-version.ts'
 import type { Config, TablesLocation } from '../config/config.ts'
 import type { TablesBuilder } from '../config/tables-builder.ts'
-import { type Change, KINDS } from './access-change.ts'
+import { KINDS } from './access-change.ts'
 import { type BuiltInPaths } from './table-comparison.ts'
-import { type PlanDeps, plannedChanges } from './tables-plan.ts'
+import { type PlanDeps, type PlannedChange, plannedChanges } from './tables-plan.ts'
 
 interface TablesService extends TablesBuilder {
   readonly push: PushTables
 }
 
 export interface TablesDeps extends Omit<PlanDeps, 'store'> {
-  readonly store: Pick<Store, 'activeTables' | 'tablesVersion' | 'listTables' | 'listSeats'>
+  readonly store: Pick<Store, 'activeTables' | 'tablesVersion' | 'listTables'> & PlanDeps['store']
   readonly tablesLocation: () => TablesLocation
   /** Null: the tables are in files. */
   readonly tablesService: TablesService | null
@@ -123,6 +123,15 @@ export const tablesVersion = object({
   }),
 })
 
+const SOME = ', at most 100, and none after 20,000 names in one answer.'
+const bothCounts = { gain_count: count('How many gain access.'), lose_count: count('How many lose access.') }
+const seatName = textItem({ examples: ['Editor'] })
+const user = object({
+  sub: text('The `sub` of the user.'),
+  email: orNull(text('The email address of the latest sign-in. Null if it is not known.')),
+})
+const apiKey = object({ id: text('The id of the API key.'), name: text('The name of the API key.') })
+
 const change = named(
   'TablesChange',
   'A difference between two sets of route tables.',
@@ -131,19 +140,43 @@ const change = named(
       kind: oneOf(KINDS, 'What it means, the most important first.'),
       method: text('The method of the entry; `ANY` stands for every method.'),
       pattern: text('The pattern of the entry.'),
-      witness: object(
-        { method: text('Its method.'), path: text('Its path.') },
-        { host: text('Its host. Absent for hosts that no table names.') },
-      ),
+      seats: {
+        ...object({
+          ...bothCounts,
+          gain: list(seatName, `Seats that gain access${SOME}`),
+          lose: list(seatName, `Seats that lose access${SOME}`),
+        }),
+        description: 'The names of Seats of the tenant.',
+      },
+      witness: {
+        ...object(
+          { method: text('Its method.'), path: text('Its path.') },
+          { host: text('Its host. Absent for hosts that no table names.') },
+        ),
+        description: 'A request that is answered differently.',
+      },
       old: orNull(entry),
       new: orNull(entry),
     },
     {
       host: text('The hosts of its table, joined by commas. Absent for hosts that no table names.'),
-      seats: object({
-        gain: list(textItem({ examples: ['Editor'] }), 'Seats that gain access.'),
-        lose: list(textItem({ examples: ['Editor'] }), 'Seats that lose access.'),
-      }),
+      users: {
+        ...object({
+          ...bothCounts,
+          gain: list(user, `Users who gain access${SOME}`),
+          lose: list(user, `Users who lose access${SOME}`),
+        }),
+        description:
+          'Users who are not blocked, by their Seats now. Those whose Seats are known from tokens alone do not count. In a plan alone.',
+      },
+      api_keys: {
+        ...object({
+          ...bothCounts,
+          gain: list(apiKey, `API keys that gain access${SOME}`),
+          lose: list(apiKey, `API keys that lose access${SOME}`),
+        }),
+        description: 'API keys in force. In a plan alone.',
+      },
     },
   ),
 )
@@ -194,11 +227,12 @@ const anyVersion = inputInvalid([
 ])
 
 export function tablesEndpoints(deps: TablesDeps, builtInPaths: BuiltInPaths): AdminEndpoint[] {
-  const changesTo: ChangesTo = (next, tenant) => plannedChanges(deps, builtInPaths, next, tenant)
+  const changesTo: ChangesTo = (next, tenant, callersAt) =>
+    plannedChanges(deps, builtInPaths, { next, tenant, callersAt })
   return [readTables(deps), readVersion(deps), planTables(deps, changesTo), putTables(deps, changesTo)]
 }
 
-type ChangesTo = (next: Config, tenant: string) => Promise<Change[]>
+type ChangesTo = (next: Config, tenant: string, callersAt: number | null) => Promise<PlannedChange[]>
 
 /** The tenant of the tables, for a caller who may manage them. */
 function managed(
@@ -291,7 +325,7 @@ function planTables(deps: TablesDeps, changesTo: ChangesTo): AdminEndpoint {
       if (faulty !== null) return faulty
       const next = await place.service.build(body.files)
       if ('faults' in next) return refusedTables(next)
-      const changes = await changesTo(next, place.tenant)
+      const changes = await changesTo(next, place.tenant, deps.now())
       return { status: 200, body: { equal: changes.length === 0, hash: next.hash, changes } } as const
     },
   })
@@ -329,7 +363,7 @@ function putTables(deps: TablesDeps, changesTo: ChangesTo): AdminEndpoint {
       if (faulty !== null) return faulty
       const next = await place.service.build(body.files)
       if ('faults' in next) return refusedTables(next)
-      const changes = await changesTo(next, place.tenant)
+      const changes = await changesTo(next, place.tenant, null)
       const writer: Writer = { ...caller, now: deps.now(), ifMatch: condition }
       const result = await place.service.push(writer, body.files)
       if (isRefusal(result)) return result

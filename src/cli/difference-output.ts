@@ -2,15 +2,22 @@
 
 import { type Change, type ChangeKind, type EntryView, KINDS } from '../access/access-change.ts'
 import { code, escaped } from './markdown.ts'
-import { names } from './remote/list-output.ts'
+import { printable } from '../telemetry/readable.ts'
 import { fold, groupsOnScreen, isOnScreen, onOneLine, plural } from './screen.ts'
 
-/** A change, of this program or as the endpoint answers it. */
-type ShownChange = Omit<Change, 'seats'> & { readonly seats?: MovedNames }
+/** A change, of this program or as the endpoint answers it. A plan has users and API keys, too. */
+type ShownChange = Omit<Change, 'seats'> & {
+  readonly seats?: MovedNames<string>
+  readonly users?: MovedNames<{ readonly sub: string; readonly email: string | null }>
+  readonly api_keys?: MovedNames<{ readonly name: string }>
+}
 
-interface MovedNames {
-  readonly gain: readonly string[]
-  readonly lose: readonly string[]
+interface MovedNames<V> {
+  readonly gain: readonly V[]
+  readonly lose: readonly V[]
+  /** How many there are; absent if all are named. */
+  readonly gain_count?: number
+  readonly lose_count?: number
 }
 
 /** The exit code if there are differences. */
@@ -18,8 +25,8 @@ export const DIFFERENT = 3
 
 const EQUAL = 'No request is answered differently: the tables are equal.'
 
-/** The most names of Seats on one line. */
-const MOST_SEATS = 5
+/** The most names on one line. */
+const MOST_NAMES = 5
 /** The most rows of a comment, which GitHub cuts off at 65,536 characters. */
 const MOST_ROWS = 100
 
@@ -46,7 +53,7 @@ function changeAsText(change: ShownChange): string {
     `  old  ${entryAsText(change.old)}`,
     `  new  ${entryAsText(change.new)}`,
     `  e.g. ${requestText(change)}`,
-    ...seatLines(change).map((line) => fold(line, '  ', '       ')),
+    ...callerLines(change).map((line) => fold(line, '  ', '       ')),
   ].join('\n')
 }
 
@@ -79,13 +86,33 @@ function placeOf({ file, line }: EntryView): string {
   return line === 0 ? file : `${file}:${line}`
 }
 
-function seatLines({ seats }: ShownChange): string[] {
-  if (seats === undefined) return []
-  const { gain, lose } = seats
-  return [
-    ...(gain.length === 0 ? [] : [`gain ${names(gain, MOST_SEATS)}`]),
-    ...(lose.length === 0 ? [] : [`lose ${names(lose, MOST_SEATS)}`]),
-  ]
+/** Who gains and who loses: Seats, and of a plan users and API keys. */
+function callerLines({ seats, users, api_keys: keys }: ShownChange): string[] {
+  const sides = [seats, users && named(users, ({ sub, email }) => email ?? sub), keys && named(keys, ofKey)]
+  const titles = ['', 'users ', 'API keys ']
+  return (['gain', 'lose'] as const).flatMap((side) =>
+    sides.flatMap((moved, at) => {
+      const all = moved?.[side] ?? []
+      const count = moved?.[`${side}_count`] ?? all.length
+      return count === 0 ? [] : [`${side} ${titles[at]}${namesOf(all, count)}`]
+    }),
+  )
+}
+
+function ofKey({ name }: { readonly name: string }): string {
+  return name
+}
+
+function named<V>({ gain, lose, ...counts }: MovedNames<V>, nameOf: (one: V) => string): MovedNames<string> {
+  return { gain: gain.map(nameOf), lose: lose.map(nameOf), ...counts }
+}
+
+/** The first names, and how many more there are. */
+function namesOf(all: readonly string[], count: number): string {
+  const shown = all.slice(0, MOST_NAMES)
+  const more = count - shown.length
+  if (shown.length === 0) return `${count}`
+  return printable(`${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`)
 }
 
 function summary(changes: readonly ShownChange[]): string {
@@ -98,7 +125,7 @@ export function changesAsMarkdown(changes: readonly ShownChange[]): string {
   if (changes.length === 0) return `### Route tables\n\n${EQUAL}`
   const rows = changes.slice(0, MOST_ROWS).map((change) => {
     const { kind } = change
-    const seats = seatLines(change).map(escaped).join('<br>')
+    const callers = callerLines(change).map(escaped).join('<br>')
     const mark = kind === 'became_public' ? '⚠️ ' : ''
     const cells = [
       `${mark}${MEANING[kind]}`,
@@ -106,12 +133,13 @@ export function changesAsMarkdown(changes: readonly ShownChange[]): string {
       permissionAsMarkdown(change.old),
       permissionAsMarkdown(change.new),
       code(requestText(change)),
-      ...(change.seats === undefined ? [] : [seats]),
+      ...(change.seats === undefined ? [] : [callers]),
     ]
     return `| ${cells.join(' | ')} |`
   })
-  const withSeats = changes[0]?.seats !== undefined
-  const titles = ['', 'route', 'before', 'after', 'for example', ...(withSeats ? ['Seats'] : [])]
+  const withCallers = changes[0]?.seats !== undefined
+  const who = changes[0]?.users === undefined ? 'Seats' : 'who'
+  const titles = ['', 'route', 'before', 'after', 'for example', ...(withCallers ? [who] : [])]
   const rule = titles.map(() => '---')
   const table = [`| ${titles.join(' | ')} |`, `| ${rule.join(' | ')} |`, ...rows].join('\n')
   const more = changes.length - MOST_ROWS

@@ -32,6 +32,10 @@ t.test('plan, push, history and rollback', async (t) => {
   const { pusher, run, done, write, versions } = await pushed(t)
   await pusher.send('POST', '/v1/seats', { name: 'Reader', spaces: ['s'], permissions: ['a:read'] })
 
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  t.match(await pusher.send('POST', '/v1/grants', { user: 'anna', seat: 'Reader', until }), { status: 200 })
+  t.match(await pusher.send('POST', '/v1/api-keys', { name: 'nightly', seats: ['Reader'] }), { status: 200 })
+
   t.match(await run(['tables', 'history']), { code: 0, out: 'no tables were pushed\n' })
   const plan = await run(['tables', 'plan', 'routes'])
   t.match(plan, { code: 3, err: '', out: /^became_public  GET \/gate\n  old  no entry \(404\)\n/ })
@@ -44,6 +48,7 @@ t.test('plan, push, history and rollback', async (t) => {
     hash: /^[0-9a-f]{12}$/,
     changes: [{ kind: 'became_public' }],
   })
+  t.match(plan.out, /\n {2}gain Reader, admin\n {2}gain users anna\n {2}gain API keys \S+, nightly\n/)
   t.same(await versions(), [], 'a plan changes nothing')
 
   const unasked = await run(['tables', 'push', 'routes'])
@@ -69,7 +74,8 @@ t.test('plan, push, history and rollback', async (t) => {
   write('more.yml', tableOf('authenticated', '/more'))
   const { changes, version } = JSON.parse(await done('tables', 'push', 'routes', '--yes', '--json'))
   t.equal(version, 2)
-  t.match(changes, [{ kind: 'added' }, { kind: 'tightened' }])
+  t.match(changes, [{ kind: 'added' }, { kind: 'tightened', seats: { gain_count: 0 } }])
+  t.notOk('users' in changes[0], 'a push does not read all users')
   t.match(
     await done('tables', 'history'),
     /^version +at +hash +routes +by\n2 +\S+Z +[0-9a-f]{12} +2 +\S+\n1 +\S+Z +[0-9a-f]{12} +1 +\S+\n$/,
