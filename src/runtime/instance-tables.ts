@@ -72,6 +72,7 @@ export class InstanceTables implements FeedTables {
   #last: Promise<unknown> = Promise.resolve()
   /** A reading that has not begun; null: none. */
   #next: Promise<TablesAsOf> | null = null
+  #isActivating = false
   /** Whether tables were activated that the instance has not read yet. */
   #isBehind = false
   /** The newest candidates, the oldest first, and whether each is answered. */
@@ -134,11 +135,7 @@ export class InstanceTables implements FeedTables {
       let config: Config | null = null
       // Once more after an activation: one candidate at a time is ready.
       while (config === null) config = await this.#load(this.#active, withTables)
-      this.#withTables = withTables
       if (this.#refused !== null) this.#missed()
-      const prepared = this.#prepared
-      this.#prepared = null
-      if (prepared !== null) await this.#prepare(prepared.candidate, prepared.files).catch(() => {})
       return config
     })
   }
@@ -170,11 +167,19 @@ export class InstanceTables implements FeedTables {
     this.#prepared = null
     if (prepared === null || prepared.candidate !== notice?.candidate) return this.#missed()
     const { files, config, activate } = prepared
-    if (config.tableSet.version !== notice.version) return this.#missed()
-    const activation = activate()
-    this.#activated({ ...config.tableSet, files }, config)
+    if (this.#isActivating || config.tableSet.version !== notice.version) return this.#missed()
+    const activation = this.#decideBy({ ...config.tableSet, files }, config, activate)
     // A reading shows this version once each process decides by it.
     void this.#inTurn(() => activation)
+  }
+
+  /** One after the other: a worker that is updated late would go back to the former configuration. */
+  async #decideBy(active: ActiveTables, config: Config, activate: Activation | undefined): Promise<void> {
+    this.#isActivating = true
+    const activation = activate?.()
+    this.#activated(active, config)
+    await activation
+    this.#isActivating = false
   }
 
   #activated(active: ActiveTables, config: Config): void {
@@ -222,9 +227,12 @@ export class InstanceTables implements FeedTables {
     const config = await withTables(tables)
     const activate = await this.#gateway?.prepare(config)
     if (this.#active !== before) return null
-    const activation = activate?.()
-    this.#activated(tables, config)
-    await activation
+    // With the former main file, a candidate would undo the change of it.
+    const outdated = withTables === this.#withTables ? null : this.#prepared
+    if (outdated !== null) this.#prepared = null
+    this.#withTables = withTables
+    await this.#decideBy(tables, config, activate)
+    if (outdated !== null) await this.#prepare(outdated.candidate, outdated.files).catch(() => {})
     return config
   }
 

@@ -143,7 +143,32 @@ t.test('a change of the main file does not bring back the tables that a push has
   t.equal(tables.active.version, 6)
 })
 
-t.test('nor does a reading that began before', async (t) => {
+t.test('a push does not bring back the main file that a reload has replaced', async (t) => {
+  const { state, tables, propose, activate, withTables } = setUp()
+  await propose('one', 'text 6')
+  state.heldActivation = Promise.withResolvers()
+  const reload = tables.reload(withTables('second'))
+  await settled()
+  t.same(state.decidesBy, ['5 with the second file'])
+  activate('one', 6)
+  tables.received([activation(6, 'one')])
+  t.equal(state.decidesBy.length, 1, 'some processes may not be so far')
+  state.heldActivation.resolve()
+  await reload
+  await tables.checkTables()
+  t.same(state.decidesBy, ['5 with the second file', '6 with the second file'])
+})
+
+t.test('a candidate that is ready is built again with a changed main file', async (t) => {
+  const { state, tables, propose, activate, withTables } = setUp()
+  await propose('one', 'text 6')
+  await tables.reload(withTables('second'))
+  activate('one', 6)
+  tables.received([activation(6, 'one')])
+  t.same(state.decidesBy, ['5 with the second file', '6 with the second file'])
+})
+
+t.test('a reading that began before an activation does not bring back the former tables', async (t) => {
   const { state, tables, propose, activate } = setUp()
   await propose('one', 'text 7')
   state.active = tablesOf(5, 'of a restored store')
