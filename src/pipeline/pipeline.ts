@@ -25,6 +25,7 @@ import { peerAddress } from '../proxy/forwarded.ts'
 import { NO_CLOSE } from '../proxy/websocket/websocket-frames.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
 import { EndedExchanges } from './observer-batches.ts'
+import { type ConfiguredFiles, evaluateCurrent } from './evaluate-current.ts'
 import { EventStreams } from './event-streams.ts'
 import type { PipelineConfig } from './pipeline-config.ts'
 import { Refusals } from './refusals.ts'
@@ -34,14 +35,6 @@ import { ANSWERED, type Next, type Passed } from './stage.ts'
 
 export interface PipelineServices extends Pick<Mechanisms, 'log' | 'metrics'> {
   readonly files: ConfiguredFiles
-}
-
-/** The right to decide by the configuration: see `coherence/current-files.ts` and `current-tables.ts`. */
-export interface ConfiguredFiles {
-  areCurrent(): boolean
-  /** Whether a request that has waited since {@link check} must wait for it again. */
-  areReplaced(): boolean
-  check(): Promise<void>
 }
 
 /** Answers requests. {@link GatewayPipeline} does more. */
@@ -168,7 +161,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
 
   /** Evaluates the same request under the current configuration. */
   reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation> {
-    return this.config.engine.evaluate(authorizationRequest(exchange))
+    return evaluateCurrent(() => this.config.engine, this.#files, authorizationRequest(exchange))
   }
 }
 

@@ -97,7 +97,7 @@ export class FleetNode {
     })
     const { instance } = this
     this.tablesService =
-      tables === null ? null : new TablePush({ store, tables, instance, now: systemClock.now })
+      tables === null ? null : new TablePush({ store, tables, instance, clock: systemClock })
     this.#size = new FleetSize(store.registry, systemClock.now)
     this.#health = new StoreHealth(log)
     store.health.listen((state) => this.#health.update(OWN_PROCESS, state))

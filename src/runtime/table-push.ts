@@ -3,7 +3,6 @@
  * the feed activates them. Nothing has changed when it is refused.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Committed,
   committedOf,
@@ -18,6 +17,7 @@ import {
   tablesDigest,
   type TablesStore,
 } from '../../seats-admin/index.ts'
+import type { Clock } from '../coherence/clock.ts'
 import type { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import type { Config } from '../config/config.ts'
@@ -34,8 +34,7 @@ interface PushParts {
   readonly store: TablesStore & { readonly registry: Pick<Registry, 'reachable'> | null }
   readonly tables: InstanceTables
   readonly instance: Instance
-  /** Monotonic ms. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now' | 'after'>
 }
 
 export class TablePush implements TablesService {
@@ -92,9 +91,11 @@ export class TablePush implements TablesService {
    * then the activation is refused.
    */
   async #faultsOfInstances({ id: candidate, base }: TablesCandidate): Promise<InstanceFaults[]> {
-    const { store, tables, now } = this.#parts
+    const { store, tables, clock } = this.#parts
+    const { now } = clock
+    const later = () => new Promise<void>((resolve) => void clock.after(LOOK_EVERY, resolve))
     const signs = new SignsOfLife(now)
-    for (const begun = now(); ; await sleep(LOOK_EVERY)) {
+    for (const begun = now(); ; await later()) {
       if (tables.active.version !== base) return []
       const listed = await this.#listed()
       const answers = await store.candidateAnswers(tables.tenant, candidate)
