@@ -101,7 +101,7 @@ export class Checker {
   checkCut(process: string, least: number, question: Question, decision: Decision): void {
     const changed = this.#database.changedBy(least)
     const outdated = seenBy(question, decision).find(
-      (each) => changed.includes(each[0]) && !this.#isFresh(each, least),
+      (each) => changed.includes(each[0]) && !this.#isFresh(each, least) && !this.#wasVoid(each, least),
     )
     if (outdated !== undefined)
       this.report('uncut', `${process} has a stream from before ${least} on ${textOf(outdated)}`)
@@ -125,6 +125,12 @@ export class Checker {
   report(kind: Violation['kind'], what: string): void {
     this.#trace?.(`${kind}: ${what}`)
     this.violations.push({ kind, what })
+  }
+
+  /** An earlier revocation concerns the token: its notice may not have arrived. */
+  #wasVoid([record, , detail]: Seen, least: number): boolean {
+    const { cutoffs } = this.#database.versionAt(record, least - 1)
+    return detail !== undefined && !(detail instanceof Moment) && isVoid(detail, cutoffs)
   }
 
   /** The record was, or was not, so at `least` or later. */
