@@ -4,6 +4,7 @@ import t from 'tap'
 import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
 import type { Evaluation } from '../../src/model/decision.ts'
 import { evaluateCurrent } from '../../src/pipeline/evaluate-current.ts'
+import { settled } from '../coherence/support.ts'
 
 const request = {} as AuthorizationRequest
 
@@ -41,8 +42,7 @@ t.test('again if another one has become active', async (t) => {
   const evaluation = evaluate()
   state.engine = next
   former.waiting[0]?.()
-  await null
-  await null
+  await settled()
   next.waiting[0]?.()
   t.equal(await evaluation, 'next')
 })
@@ -54,8 +54,7 @@ t.test('not before the tables of the state are active', async (t) => {
   t.equal(former.waiting.length, 0)
   Object.assign(state, { engine: next, isReplaced: false })
   checks[0]?.()
-  await null
-  await null
+  await settled()
   state.isReplaced = true
   next.waiting[0]?.()
   await new Promise(setImmediate)

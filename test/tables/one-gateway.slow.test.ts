@@ -86,7 +86,10 @@ for (const workers of [1, 2])
       const { status, json } = await pusher.send('POST', '/v1/tables/plan', { files })
       t.equal(status, 200)
       t.match(json, { equal: false, changes: [{ kind: 'tightened', pattern: '/gate' }] })
-      t.match(await pusher.push(files), { status: 200, json: { version: 7, changes: json.changes } })
+      t.match(await pusher.push(files), {
+        status: 200,
+        json: { version: 7, changes: [{ kind: 'tightened', pattern: '/gate' }] },
+      })
     })
 
     t.test('a gateway starts with the active tables', async (t) => {
