@@ -1,6 +1,7 @@
 /** `seatgate import mcp`, from a server and from files, and the table that it makes. */
 
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { listen } from '../support/listen.ts'
@@ -23,7 +24,7 @@ mcp:
 `
 
 t.test('from a server', async (t) => {
-  const url = `http://127.0.0.1:${await listen(t, sampleServer().http)}/mcp`
+  const url = `http://127.0.0.1:${await listen(t, createServer(sampleServer().listener))}/mcp`
   const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/x.txt': '' })
   const options = ['--upstream', 'trainings', '--resource', 'https://gw.example/mcp']
   const login = ['--authorization-server', 'https://login.acme.example']

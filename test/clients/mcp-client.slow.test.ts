@@ -1,5 +1,6 @@
 /** The official client and server of MCP, with the gateway between them and without it. */
 
+import { createServer } from 'node:http'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import t, { type Test } from 'tap'
 import { agentsTable } from '../pipeline/mcp/support.ts'
@@ -31,7 +32,7 @@ async function connected(
 
 async function start(t: Test) {
   const server = sampleServer()
-  const target = `http://127.0.0.1:${await listen(t, server.http)}`
+  const target = `http://127.0.0.1:${await listen(t, createServer(server.listener))}`
   const world = await startWorld(t, { target, tables: { 'agents.yaml': agentsTable({ lines: LINES }) } })
   const seat = await world.seat('Reader', ['main'], ['weather:read', 'docs:read'])
   const headers = { authorization: `Bearer ${await world.token(['main:Reader'])}`, space: 'main' }

@@ -1,7 +1,7 @@
 /**
  * `npm run demo`: a sample service, and the gateway in front of it on the shipped configuration, with everything that
  * it takes to see a 200, a 401 and a 403, and to sign in to the console: a sample identity provider, unless `--no-provider`
- * leaves it out. Secrets are random, the store is a temporary folder; both end with it.
+ * leaves it out, and an MCP server with `--agents`. Secrets are random, the store is a temporary folder; both end with it.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -18,14 +18,15 @@ import { mintForSeats } from '../../src/cli/token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
-import { serve } from './loopback.ts'
+import { serve, type Serving } from './loopback.ts'
+import { agentLines, withAgents } from './sample-agents.ts'
 import { type SampleProvider, startSampleProvider } from './sample-provider.ts'
 import { startTrainingsService } from './trainings-service.ts'
 
 const TENANT = 'acme'
 const SPACE = 'main'
 const SEATS = [
-  { name: 'Viewer', spaces: [SPACE], permissions: ['trainings:list', 'trainings:read'] },
+  { name: 'Viewer', spaces: [SPACE], permissions: ['trainings:list', 'trainings:read', 'weather:read'] },
   {
     name: 'Editor',
     spaces: [SPACE],
@@ -43,16 +44,19 @@ const CONSOLE = '/_seatgate/console/'
 const SIGN_IN = `, or choose the identity provider and the
 tenant ${TENANT}. That is a sample, which asks for no password: ${USERS.map(({ sub, seats }) => `${sub} (${seats.join(', ')})`).join(', ')}.`
 
-const wantsProvider = providerWanted()
+const wanted = readOptions()
 const folder = await mkdtemp(join(tmpdir(), 'seatgate-demo-'))
 const service = await startTrainingsService()
+let agents: Serving | null = null
 let provider: SampleProvider | null = null
 try {
   const listen = await fixedPort(process.env['SEATGATE_LISTEN'] ?? '127.0.0.1:8080')
   // Browsers keep the session cookie, which is Secure, at this name without TLS.
   const page = `http://localhost:${listen.slice(listen.lastIndexOf(':') + 1)}`
   const redirectUri = `${page}/auth/oidc/callback`
-  if (wantsProvider) provider = await startSampleProvider(USERS, { redirectUri, afterLogout: page + CONSOLE })
+  if (wanted.agents) agents = await startAgents()
+  if (wanted.provider)
+    provider = await startSampleProvider(USERS, { redirectUri, afterLogout: page + CONSOLE })
   const env = {
     SEATGATE_OPS: '127.0.0.1:9090',
     ...process.env,
@@ -62,7 +66,9 @@ try {
     TRAININGS_URL: service.url,
   }
   const file = fileURLToPath(new URL('../../gateway.config.yaml', import.meta.url))
-  const load = async () => withoutStored(forDemo(await loadConfig(file, env), provider))
+  const withTools = (config: Config) =>
+    agents === null ? config : withAgents(config, agents.url, `http://${listen}`)
+  const load = async () => withoutStored(withTools(forDemo(await loadConfig(file, env), provider)))
   const first = await load()
   const shown = await prepare(first.config)
   const log = await openLog({ pretty: true })
@@ -80,6 +86,7 @@ try {
   process.exitCode = 1
 } finally {
   await provider?.close()
+  await agents?.close()
   await service.close()
   await rm(folder, { recursive: true, force: true })
 }
@@ -92,15 +99,22 @@ interface Shown {
   readonly page: string
 }
 
-function providerWanted(): boolean {
+function readOptions(): { provider: boolean; agents: boolean } {
+  const flag = { type: 'boolean', default: false } as const
   try {
-    const { values } = parseArgs({ options: { 'no-provider': { type: 'boolean', default: false } } })
-    return !values['no-provider']
+    const { values } = parseArgs({ options: { 'no-provider': flag, agents: flag } })
+    return { provider: !values['no-provider'], agents: values.agents }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    console.error(`demo: ${message}\nusage: npm run demo -- [--no-provider]`)
+    console.error(`demo: ${message}\nusage: npm run demo -- [--no-provider] [--agents]`)
     process.exit(2)
   }
+}
+
+/** Its packages take a while to load. */
+async function startAgents(): Promise<Serving> {
+  const { sampleServer } = await import('../support/mcp-server.ts')
+  return serve(sampleServer().listener)
 }
 
 /** The provider has to know the port before the gateway listens. @param listen may have port 0 */
@@ -174,9 +188,9 @@ curl -s -H "x-api-key: $KEY" -H 'Space: admin' ${url}/v1/seats
 
 # The caller, as the service sees it
 curl -s -H "Authorization: Bearer $ALICE" ${url}/v1/me
-
+${wanted.agents ? agentLines(url) : ''}
 The console, in a browser on this machine: ${page}${CONSOLE}
-Sign in with the text of KEY${wantsProvider ? SIGN_IN : '.'}
+Sign in with the text of KEY${wanted.provider ? SIGN_IN : '.'}
 
 Ctrl-C ends the demo. The log of the gateway follows.
 `

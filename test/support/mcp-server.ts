@@ -1,12 +1,12 @@
 /** A server of the Model Context Protocol with the official package, for tests and the demo. */
 
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 
 export interface SampleServer {
-  readonly http: Server
+  readonly listener: RequestListener
   /** Names of the tools that were called, in order. */
   readonly called: string[]
   /** Names of the calls of `wait` that were cancelled. */
@@ -48,7 +48,7 @@ export function sampleServer(): SampleServer {
     return server
   })
   return {
-    http: createServer(listenerOf((request) => handler.fetch(request))),
+    listener: listenerOf((request) => handler.fetch(request)),
     called,
     cancelled,
     toolsChanged: () => handler.notify.toolsChanged(),
