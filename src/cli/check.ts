@@ -40,7 +40,7 @@ export const check = defineCommand({
     },
     online: {
       description:
-        'also checks the store, Redis, identity providers and targets, without changing any of them',
+        'also checks the store, Redis, identity providers, targets and the lists of MCP servers, without changing any of them',
     },
   },
   exits: {
@@ -79,7 +79,11 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
     if (!online) return { ...counts, faults: [], warnings, observed: null }
     // The clients of databases and providers take a fifth of a second to load.
     const { observe } = await import('../runtime/surroundings/online.ts')
-    const observations = await observe(config)
+    const { observeServers } = await import('../access/mcp-drift.ts')
+    const observations = [
+      ...(await observe(config)),
+      ...(await observeServers(table.servers, config.upstreams)),
+    ]
     const findings = observations.filter((each) => each.level === 'ok' || !accepts(each))
     return {
       ...counts,

@@ -38,6 +38,9 @@ export const WARNINGS = {
   telemetry_variable: 'a variable `OTEL_…` cannot be read',
   store_missing: 'the store does not exist yet: the gateway creates it when it starts (`--online`)',
   store_older: 'the store has an older schema: the gateway migrates it when it starts (`--online`)',
+  tool_unlisted:
+    'an MCP server lists a tool, prompt or resource that no line names: its calls are refused (`--online`)',
+  tool_absent: 'a line names a tool or prompt that the MCP server does not list (`--online`)',
   clock_differs:
     'the clocks of this machine and of an identity provider differ by more than a minute (`--online`)',
 } as const
