@@ -68,6 +68,23 @@
  * reading counts only once the files were read again, which is after r: so by then the process decides by the
  * files as they were at r, or later. A request without a lease waits for a reading of the files, too.
  *
+ * Tables of the store (`current-tables.ts`). A push is two writes. The first one stores a candidate. Each
+ * instance that receives its change compiles it in all its processes, and stores an answer. The writer waits
+ * until each listed instance has answered, unless its beat has not changed for LEASE + MARGIN. Without a fault,
+ * the second write makes the candidate the next version. Its change is the *activation*, a notice as that of a
+ * revocation.
+ *   - An instance with the candidate activates it before its deciders apply the change, so a decider that
+ *     acknowledges decides by it.
+ *   - A decider whose tables are not those of the newest activation that it has received decides nothing until
+ *     they are read from the store, and nothing before it has received all changes up to the activation: its
+ *     memory would be of an earlier state than its tables. So the proof above holds for tables as for a Seat.
+ *   - After the first reading, and after one of another history, the newest activation is unknown until the
+ *     store was read once more.
+ *   - Tables are part of the one state of a decision. A decision that has waited while they were replaced is
+ *     made again by the new ones (`pipeline/stages/evaluate.ts`). No request is let through without a lease, or a
+ *     reading that covers it, not even one to a public route.
+ * The answers tell the writer of faults before anything has changed. The proof does not need them.
+ *
  * The store does not wait for its disk at a beat, so a crash of the store may undo some beats: one that
  * seemed unchanged may have changed. So a connection removes no instance that it has not watched for long
  * enough itself (the store's `forget`).
