@@ -84,12 +84,13 @@ export class ActiveConfig {
 
   /** The `config` of `/readyz`. */
   get shown() {
-    const { hash, routes, shadow } = this.#config
+    const { hash, routes, shadow, tables, tableSet } = this.#config
     return {
       version: this.#version,
       loaded_at: this.#loadedAt.toISOString(),
       hash,
       routes: routes.length,
+      ...(tables.from === 'files' ? {} : { tables: tableSet.version }),
       ...(shadow === null ? {} : { shadow: { hash: shadow.hash, routes: shadow.routes.length } }),
       ...(this.#refused === null ? {} : { refused: this.#refused }),
     }

@@ -209,6 +209,8 @@ async function openTables(
   const active = isAway && tables !== null ? tables : await read()
   const config = await withTables(active)
   cache.write(active)
+  if (active.version === 0)
+    log.logger.info({ tenant }, 'the store has no route tables yet: seatgate tables push brings them there')
   return { config, atInstance: new InstanceTables({ store, tenant, cache, log }, active, withTables) }
 }
 

@@ -47,7 +47,7 @@ for (const workers of [1, 2])
         })
         t.same(await statusOf(), [status], requirement)
         const { body } = await gateway.ready()
-        t.match(body, { config: { hash: answer.json.hash, routes: 1 } })
+        t.match(body, { config: { hash: answer.json.hash, routes: 1, tables: at + 1 } })
       }
     })
 
