@@ -71,6 +71,7 @@ export {
   type TableFiles,
   TABLES_IN_FILES,
   tablesDigest,
+  tablesPlaceOf,
   type TablesNotice,
   tablesNoticeOf,
   type TablesVersion,

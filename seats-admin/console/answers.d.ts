@@ -90,7 +90,7 @@ export interface ExplainedCaller { by: 'seats' | 'user' | 'api_key' | 'none'; kn
 
 export interface FleetChange { seq: number; at: string; kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'revocation' | 'membership' | 'grant' | 'tables' | 'tables-candidate'; effective_ms: number | null }
 
-export interface FleetInstance { id: string; name: string; started_at: string | null; version: string | null; seq: number; age_ms: number; hash: string | null; refused: RefusedReload | null; checks_files: boolean; beat: number; url: string | null }
+export interface FleetInstance { id: string; name: string; started_at: string | null; version: string | null; seq: number; age_ms: number; hash: string | null; tables: 'files' | 'store' | null; refused: RefusedReload | null; checks_files: boolean; beat: number; url: string | null }
 
 export interface Grant { id: string; user: string; seat: string; seat_id: string; from: string; until: string; created_by: string; created_at: string; reason?: string }
 

@@ -76,3 +76,9 @@ export function storedTablesOf(tenant: string): string {
 }
 
 export const TABLES_IN_FILES = 'files'
+
+/** The place of route tables in that text, for people; null: an older version, or not known yet. */
+export function tablesPlaceOf({ tables }: { readonly tables: string | null }): 'files' | 'store' | null {
+  if (tables === null) return null
+  return tables === TABLES_IN_FILES ? 'files' : 'store'
+}

@@ -12,6 +12,7 @@ import {
   shownGateway,
   type Store,
 } from '../../seats-admin/index.ts'
+import { tablesPlaceOf } from '../../seats-admin/model/tables-version.ts'
 import { loadConfig } from '../config/load.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, JSON_OUTPUT } from './arguments.ts'
@@ -151,6 +152,8 @@ async function listed({ registry }: Store, head: number) {
     age_ms: Math.round(instance.age),
     /** The hash of its tables; null for an older version, which does not report it. */
     config: instance.config,
+    /** Where they are; null for an older version. */
+    tables: tablesPlaceOf(instance),
     differs: differs.has(instance),
     /** Its latest reload if it was refused; null: it was not. */
     refused: instance.refused,
@@ -179,9 +182,16 @@ function otherTables<I extends Pick<Instance, 'age' | 'config'>>(instances: read
 async function ofFile(path: string, seq: number): Promise<Listed[]> {
   const shown = await gatewayOf(path)
   if (shown === null) return []
-  const { id, name, config, startedAt, version, url, refused = null, secrets } = shown
+  const { id, name, config, startedAt, version, url, refused = null, tables = null, secrets } = shown
   const started = startedAt === null ? null : new Date(startedAt).toISOString()
-  const files = { config, differs: false, refused, checks_files: secrets !== null, beat: 0 }
+  const files = {
+    config,
+    tables: tablesPlaceOf({ tables }),
+    differs: false,
+    refused,
+    checks_files: secrets !== null,
+    beat: 0,
+  }
   return [{ id, name, seq, behind: 0, age_ms: 0, ...files, started_at: started, version, url }]
 }
 
@@ -204,11 +214,11 @@ const NOTHING_SHOWN: ShownGateway = {
 function formatFile(gateway: Listed | null, seq: number): string {
   const newest = `A store in a file has no fleet. Its newest change is ${seq}.`
   if (gateway === null) return `No gateway uses this store. ${newest}`
-  const { version, started_at: started, config, refused } = gateway
+  const { version, started_at: started, config, tables, refused } = gateway
   const shown = [
     ...(version === null ? [] : [`version ${version}`]),
     ...(started === null ? [] : [`started at ${started}`]),
-    ...(config === null ? [] : [`with tables ${config}`]),
+    ...(config === null ? [] : [`with tables ${config}${tables === 'store' ? ' of the store' : ''}`]),
     ...(refused === null ? [] : [refusedText(refused)]),
   ]
   const what = shown.length === 0 ? '' : `: ${printable(shown.join(', '))}`
@@ -233,14 +243,25 @@ const INSTANCE_HEADING = [...HEADING, 'name', 'id']
 const ANSWER_HEADING = [...HEADING, 'version', 'id', 'url']
 
 /** The cells of the columns that both tables have. */
-function cellsOf(seq: number, age: number, hash: string | null, differs: boolean): string[] {
+function cellsOf(
+  seq: number,
+  age: number,
+  hash: string | null,
+  { tables, differs }: { readonly tables: string | null; readonly differs: boolean },
+): string[] {
+  const notes = [...(tables === 'store' ? ['store'] : []), ...(differs ? ['differs'] : [])]
   const state = age > SILENT_AFTER ? 'silent' : 'live'
-  return [state, `seq ${seq}`, `${age} ms ago`, `${hash ?? '-'}${differs ? ' (differs)' : ''}`]
+  return [
+    state,
+    `seq ${seq}`,
+    `${age} ms ago`,
+    `${hash ?? '-'}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`,
+  ]
 }
 
 function formatInstances(instances: readonly Listed[], seq: number): string {
-  const rows = instances.map(({ id, name, seq: applied, age_ms: age, config, differs }) =>
-    [...cellsOf(applied, age, config, differs), name, shortId(id)].map(printable),
+  const rows = instances.map(({ id, name, seq: applied, age_ms: age, config, tables, differs }) =>
+    [...cellsOf(applied, age, config, { tables, differs }), name, shortId(id)].map(printable),
   )
   const first = `The store's newest change is ${seq}; instances on its list: ${instances.length}.`
   const differ = instances.some(({ differs }) => differs) ? [fold(DIFFERENT)] : []
@@ -275,7 +296,7 @@ async function showAnswer(gateway: Gateway, { json, wanted, terminal }: Show): P
 }
 
 /** What a gateway of an older version does not answer. */
-const OLDER = { refused: null, checks_files: false, beat: 0 }
+const OLDER = { tables: null, refused: null, checks_files: false, beat: 0 }
 
 const CHANGE_HEADING = ['change', 'kind', 'at', 'held everywhere after']
 
@@ -283,8 +304,8 @@ function formatAnswer({ data, changes }: FleetAnswer): string {
   const instances = data.map((each) => ({ ...OLDER, ...each, age: each.age_ms, config: each.hash }))
   const different = otherTables(instances)
   const rows = instances.map((each) => {
-    const { id, seq, age, hash, version, url } = each
-    const cells = cellsOf(seq, age, hash, different.has(each))
+    const { id, seq, age, hash, tables, version, url } = each
+    const cells = cellsOf(seq, age, hash, { tables, differs: different.has(each) })
     return [...cells, version ?? '-', shortId(id), url ?? '-'].map(printable)
   })
   const newest = changes.slice(0, SHOWN_CHANGES).map(({ seq, kind, at, effective_ms: after }) => {

@@ -6,6 +6,7 @@ import {
   endpoint,
   type FleetView,
   type InstanceSecrets,
+  tablesPlaceOf,
 } from '../../seats-admin/index.ts'
 import { CHANGE_KINDS } from '../../seats-admin/model/change.ts'
 import {
@@ -63,6 +64,9 @@ const instance = named(
     ),
     hash: orNull(
       text(`The hash of the route tables by which it decides. ${OLDER}`, { examples: ['3f2a8c01d9e4'] }),
+    ),
+    tables: orNull(
+      oneOf(['files', 'store'], `Where its route tables are: in its files, or in the store. ${OLDER}`),
     ),
     refused: orNull(refusal),
     checks_files: flag(
@@ -134,6 +138,7 @@ export function fleetEndpoint({ fleet }: FleetDeps): AdminEndpoint {
         seq: each.applied,
         age_ms: Math.round(each.age),
         hash: each.config,
+        tables: tablesPlaceOf(each),
         refused: each.refused,
         checks_files: each.checksFiles,
         beat: each.beat,

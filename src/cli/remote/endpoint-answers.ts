@@ -92,6 +92,7 @@ export interface FleetAnswer {
     readonly hash: string | null
     readonly url: string | null
     /** Left out by an older version, as the two after it. */
+    readonly tables?: 'files' | 'store' | null
     readonly refused?: RefusedReload | null
     readonly checks_files?: boolean
     readonly beat?: number
