@@ -179,6 +179,12 @@ export function parsedOption<T>(name: string, text: string, parse: ValueParser<T
   return value
 }
 
+/** The number of a version of the route tables. @param name of the argument @throws UsageError */
+export function versionNumber(name: string, text: string): number {
+  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text)
+  throw new UsageError(`${name} is not the number of a version`)
+}
+
 /** A list in words: `a, b and c`. */
 function listed(names: readonly string[], word = 'and'): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`

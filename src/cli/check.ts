@@ -15,8 +15,9 @@ import { packageRoot, versionOf } from '../config/package-version.ts'
 import { proxyFor, proxyUrl } from '../config/provider-proxies.ts'
 import { CONFIG, formatOption, UsageError } from './arguments.ts'
 import { githubAnnotation } from './ci-output.ts'
-import { defineCommand } from './command.ts'
-import { loadWithTables } from './load-tables.ts'
+import { defineCommand, type Terminal } from './command.ts'
+import { type Loaded, loadWithTables } from './load-tables.ts'
+import { loadDecidingTables, TABLES_OPERAND, versionOfOperand } from './deciding-tables.ts'
 import { plural, groupsOnScreen, onOneLine } from './screen.ts'
 
 const FORMATS = ['text', 'json', 'github', 'sarif'] as const
@@ -26,7 +27,8 @@ export const check = defineCommand({
   name: 'check',
   summary: 'Reports every fault in the configuration and its route tables as file:line:column: message.',
   details:
-    'It loads them as `start` does. A warning points out something that is legal but may be unintentional. A comment `# seatgate: accept CODE` above the line accepts the warning; before `routes:` of a table, it accepts the code for the whole table.',
+    'It loads them as `start` does, with `tables: store` from the store. A warning points out something that is legal but may be unintentional. A comment `# seatgate: accept CODE` above the line accepts the warning; before `routes:` of a table, it accepts the code for the whole table.',
+  positionals: [TABLES_OPERAND],
   options: {
     config: CONFIG,
     format: formatOption(FORMATS),
@@ -49,13 +51,21 @@ export const check = defineCommand({
     3: 'with --strict: there is a warning',
   },
   example: 'seatgate check --config my/gateway.config.yaml --strict',
-  run: async ({ values }, terminal) => {
+  run: async ({ values, positionals: [operand] }, terminal) => {
+    const version = versionOfOperand(operand)
+    if (version !== undefined && values['no-env'])
+      throw new UsageError(
+        '--no-env and TABLES exclude each other: the address of the store may be a variable',
+      )
     if (values.online && values['no-env'])
       throw new UsageError('--online and --no-env exclude each other: the addresses may be variables')
     if (values.hash && (values.online || values.format !== 'text'))
       throw new UsageError('--hash excludes --online and --format')
-    const env = values['no-env'] ? null : terminal.env
-    const checked = await checkedFile(values.config, env, values.online === true)
+    const load = () =>
+      values['no-env']
+        ? mainFile(values.config, terminal)
+        : loadDecidingTables(values.config, terminal, { version })
+    const checked = await checkedFile(values.config, load, values.online === true)
     const { out, err } = checkOutput(values.format, checked, versionOf(packageRoot()))
     if (values.online && checked.observed === null && values.format === 'text')
       terminal.printError(`${values.config}: nothing was asked, as the configuration has faults`)
@@ -69,9 +79,17 @@ export const check = defineCommand({
   },
 })
 
-async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: boolean): Promise<Checked> {
+/** Without variables, the store cannot be found. */
+async function mainFile(file: string, terminal: Terminal): Promise<Loaded> {
+  const loaded = await loadWithTables(file, null)
+  if (loaded.config.tables.from === 'store')
+    terminal.printError('note: the route tables are in the store, and are not checked with --no-env')
+  return loaded
+}
+
+async function checkedFile(file: string, load: () => Promise<Loaded>, online: boolean): Promise<Checked> {
   try {
-    const { config, table, warnings, accepts } = await loadWithTables(file, env)
+    const { config, table, warnings, accepts } = await load()
     const routes = table.routes.filter(({ place }) => place !== null).length
     const [providers, proxies] = [registrationsOf(config), proxiesOf(config)]
     const { hash } = config

@@ -9,7 +9,7 @@ import { grantingSeats } from './seat-source.ts'
 import { readTables } from './table-source.ts'
 
 const WHERE =
-  'a configuration file, its folder, or git:REV for the file at a revision; prefix it with shadow: for its candidate tables'
+  'a configuration file, its folder, git:REV for the file at a revision, or tables:VERSION of the store in gateway.config.yaml; prefix it with shadow: for its candidate tables'
 
 export const diff = defineCommand({
   name: 'diff',
@@ -35,8 +35,8 @@ export const diff = defineCommand({
   example: 'seatgate diff git:main gateway.config.yaml --markdown',
   run: async ({ values, positionals }, terminal) => {
     const [old = '', latest = ''] = positionals
-    const before = await readTables(old)
-    const after = await readTables(latest)
+    const before = await readTables(old, terminal)
+    const after = await readTables(latest, terminal)
     const seats = await grantingSeats(values, after.file, terminal)
     const changes = changesOf(differences(before.tables, after.tables), seats)
     const equal = changes.length === 0

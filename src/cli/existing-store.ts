@@ -69,7 +69,7 @@ export async function withStoreOrEmpty<R>(
 }
 
 /** The path of a missing store; null if the store exists. */
-async function missingFile(store: StoreConfig): Promise<string | null> {
+export async function missingFile(store: StoreConfig): Promise<string | null> {
   if (store.kind !== 'sqlite') return null
   const file = await stat(store.path).catch((error: NodeJS.ErrnoException) => {
     // The opening reports other errors, such as a folder that this user may not enter.

@@ -4,7 +4,6 @@ import type { Store } from '../../seats-admin/index.ts'
 import { askedIn, askedRequest } from '../access/mcp-questions.ts'
 import { extensions } from '../composition.ts'
 import type { Config } from '../config/config.ts'
-import { loadConfig } from '../config/load.ts'
 import { methodsOf } from '../config/methods.ts'
 import { answerCode } from '../config/policy-file.ts'
 import { type SignedIdentityOf, signedIdentityOf } from '../decision/decision-record.ts'
@@ -27,8 +26,10 @@ import {
   parsedOption,
   TENANT,
   UsageError,
+  versionNumber,
 } from './arguments.ts'
 import { CommandFailed, defineCommand, tenantOf, type Terminal } from './command.ts'
+import { loadDecidingTables } from './deciding-tables.ts'
 import { formatDecision, recordAsJson } from './decision-text.ts'
 import { withStoreOrEmpty } from './existing-store.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
@@ -59,6 +60,10 @@ const options = {
     description:
       'decides the request with the given id in this log again; the caller holds the Seats that the log line lists, as they are now',
     completes: 'file',
+  },
+  tables: {
+    value: 'VERSION',
+    description: 'decides by this version of the route tables in the store; by default, by the active one',
   },
   config: CONFIG,
   // These options require --url, or have another meaning with it.
@@ -109,6 +114,8 @@ export const explain = defineCommand({
     const [method = '', target] = askedIn(positionals)
     const expected = values.expect === undefined ? null : parsedOption('expect', values.expect, answerCode)
     checkRemoteUse(values)
+    if (values.tables !== undefined && values.from !== undefined)
+      throw new UsageError('--tables does not go with --from')
     const credential = (['token', 'api-key', 'from'] as const).find((name) => values[name] !== undefined)
     if (values.tenant !== undefined && credential !== undefined)
       throw new UsageError(`--tenant goes with --seat: --${credential} has its own tenant`)
@@ -164,7 +171,8 @@ async function explainHere(
     authorization: headerLines('--token', bearer),
     space: headerLines('--space', values.space),
   }
-  const config = await loadConfig(values.config, terminal.env)
+  const version = values.tables === undefined ? undefined : versionNumber('--tables', values.tables)
+  const { config } = await loadDecidingTables(values.config, terminal, { version })
   const tenant =
     values.tenant === undefined && values.seat === undefined ? null : tenantOf(config, values.tenant)
   return withStoreOrEmpty(config, terminal, async (store) => {
@@ -272,7 +280,7 @@ function explainRemotely(
 function checkRemoteUse(values: Values): void {
   const present = (names: readonly (keyof Values)[]) => names.filter((name) => values[name] !== undefined)
   if (values.url !== undefined) {
-    const [offline] = present(['token', 'tenant', 'from'])
+    const [offline] = present(['token', 'tenant', 'from', 'tables'])
     if (offline !== undefined) throw new UsageError(`--${offline} does not go with --url`)
     return
   }

@@ -11,7 +11,7 @@ import { printable } from '../telemetry/readable.ts'
 import { CONFIG, JSON_OUTPUT, SEATS_FILE, TENANT } from './arguments.ts'
 import { defineCommand, tenantOf, type Terminal } from './command.ts'
 import { withStoreOrEmpty } from './existing-store.ts'
-import { loadWithTables } from './load-tables.ts'
+import { loadDecidingTables, TABLES_OPERAND, versionOfOperand } from './deciding-tables.ts'
 import { fitted, fold } from './screen.ts'
 import { grantsOf, groupsOf, keysOf, readSeatsOf, seatsOf } from './seat-source.ts'
 
@@ -23,6 +23,7 @@ export const lint = defineCommand({
   name: 'lint',
   summary:
     'Compares route tables with Seats and API keys: finds permissions that no route requires, and routes that no Seat opens.',
+  positionals: [TABLES_OPERAND],
   options: {
     tenant: { ...TENANT, description: 'only this tenant' },
     seats: SEATS_FILE,
@@ -36,11 +37,11 @@ export const lint = defineCommand({
     3: 'with --strict: there is an error or a warning',
   },
   example: 'seatgate lint --tenant acme --strict',
-  run: async ({ values }, terminal) => {
-    const { config, table, accepts } = await loadWithTables(
-      values.config,
-      values.seats === undefined ? terminal.env : null,
-    )
+  run: async ({ values, positionals: [tables] }, terminal) => {
+    const { config, table, accepts } = await loadDecidingTables(values.config, terminal, {
+      ...(values.seats === undefined ? {} : { env: null }),
+      version: versionOfOperand(tables),
+    })
     if (values.tenant !== undefined) tenantOf(config, values.tenant)
     const findings = lintRoutes(table.routes, accepts)
     if (values.seats === undefined)

@@ -7,7 +7,7 @@ import type { Route } from '../model/route.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, JSON_OUTPUT } from './arguments.ts'
 import { defineCommand, type Terminal } from './command.ts'
-import { loadWithTables } from './load-tables.ts'
+import { loadDecidingTables } from './deciding-tables.ts'
 import type { RouteView } from './remote/endpoint-answers.ts'
 import { REMOTE, type RemoteValues, withGateway } from './remote/gateway-options.ts'
 import { shortTime } from './remote/list-output.ts'
@@ -55,7 +55,7 @@ export const routes = defineCommand({
 type Row = RouteRow | RouteView
 
 async function ofTables(config: string, terminal: Terminal): Promise<Row[]> {
-  const { table } = await loadWithTables(config, terminal.env)
+  const { table } = await loadDecidingTables(config, terminal)
   const withHosts = table.routes.some(({ hosts }) => hosts.length > 0)
   return table.routes.map((route) => row(route, withHosts))
 }

@@ -29,7 +29,7 @@ import type { RouteTable } from '../decision/router/table.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CommandFailed, tenantOf, type Terminal } from './command.ts'
 import { withStore, withStoreOrEmpty } from './existing-store.ts'
-import { loadWithTables } from './load-tables.ts'
+import { loadDecidingTables } from './deciding-tables.ts'
 
 interface SeatOptions {
   readonly tenant: string | undefined
@@ -193,7 +193,11 @@ export async function withHolders<R>(
   work: (holders: OpenHolders) => Promise<R>,
 ): Promise<R> {
   const { env } = terminal
-  const { config, table } = await loadWithTables(configFile, file === undefined ? env : null)
+  const { config, table } = await loadDecidingTables(
+    configFile,
+    terminal,
+    file === undefined ? {} : { env: null },
+  )
   if (file !== undefined) {
     const { tenant, seats } = await readSeatsOf(named, file, env)
     return work({ config, table, tenant: tenantOf(config, tenant), lists: listsOf(seats), source: seats })

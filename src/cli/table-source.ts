@@ -8,8 +8,9 @@ import { promisify } from 'node:util'
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
 import { type Tables, tablesOf } from '../access/tables.ts'
 import { CONFIG } from './arguments.ts'
-import { CommandFailed } from './command.ts'
-import { loadWithTables } from './load-tables.ts'
+import { CommandFailed, type Terminal } from './command.ts'
+import { loadDecidingTables, versionIn } from './deciding-tables.ts'
+import { type Loaded, loadWithTables } from './load-tables.ts'
 
 const SIDE = /^(?<shadow>shadow:)?(?:git:(?<revision>[^:]+)(?::(?<path>.+))?|(?<own>.*))$/s
 
@@ -17,33 +18,46 @@ const SIDE = /^(?<shadow>shadow:)?(?:git:(?<revision>[^:]+)(?::(?<path>.+))?|(?<
  * Reads tables without variables of the environment, as they may be of another revision or another
  * installation.
  *
- * @param text a configuration file, its folder, or `git:REV`, optionally with `:PATH`; `shadow:` before it
- *   selects the candidate tables
+ * @param text a configuration file, its folder, `tables:VERSION` of its store, or `git:REV`, optionally with
+ *   `:PATH`; `shadow:` before it selects the candidate tables
  * @returns the tables and the configuration file; for a revision, the file is that of the working directory
  * @throws ConfigError with the faults of the configuration
  */
-export async function readTables(text: string): Promise<{ readonly tables: Tables; readonly file: string }> {
+export async function readTables(
+  text: string,
+  terminal: Terminal,
+): Promise<{ readonly tables: Tables; readonly file: string }> {
+  const stored = versionIn(text)
+  if (stored !== null) {
+    const file = CONFIG.default
+    const { version } = stored
+    const { config, table } = await loadDecidingTables(file, terminal, { env: null, version })
+    return { tables: tablesOf(config, table), file }
+  }
   const { shadow, revision, path = CONFIG.default, own = '' } = SIDE.exec(text)?.groups ?? {}
   const which = shadow === undefined ? 'routes' : 'shadow'
   if (revision === undefined) {
     const file = await fileOf(own, shadow)
-    return { tables: await compiled(file, which), file }
+    return { tables: compiled(await loadDecidingTables(file, terminal, { env: null }), which, file), file }
   }
   return atRevision(revision, path, async (file, display) => ({
-    tables: await compiled(file, which, display),
+    tables: compiled(await ofRevision(file, display), which, display(file)),
     file: CONFIG.default,
   }))
 }
 
-async function compiled(
-  file: string,
-  which: 'routes' | 'shadow',
-  display?: (path: string) => string,
-): Promise<Tables> {
-  const { config, table, shadow } = await loadWithTables(file, null, display)
+function compiled({ config, table, shadow }: Loaded, which: 'routes' | 'shadow', shown: string): Tables {
   if (which === 'routes') return tablesOf(config, table)
-  if (shadow === null) throw new CommandFailed(`${display?.(file) ?? file} has no candidate tables: shadow`)
+  if (shadow === null) throw new CommandFailed(`${shown} has no candidate tables: shadow`)
   return tablesOf(config, shadow)
+}
+
+/** A revision has no store of its own. @throws CommandFailed if its tables are in one */
+async function ofRevision(file: string, display: (path: string) => string): Promise<Loaded> {
+  const loaded = await loadWithTables(file, null, display)
+  if (loaded.config.tables.from === 'store')
+    throw new CommandFailed(`${display(file)} has its route tables in the store: name them as tables:VERSION`)
+  return loaded
 }
 
 /** The file that the user names. @param prefix `shadow:`, if it precedes the path */

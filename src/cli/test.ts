@@ -20,7 +20,7 @@ import { CONFIG, formatOption, UsageError } from './arguments.ts'
 import { githubAnnotation, xml } from './ci-output.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
-import { loadWithTables } from './load-tables.ts'
+import { loadDecidingTables } from './deciding-tables.ts'
 import { seatsOf } from './seat-source.ts'
 
 const FORMATS = ['text', 'json', 'junit', 'github'] as const
@@ -57,7 +57,7 @@ export const test = defineCommand({
   run: async ({ values, positionals }, terminal) => {
     const least = percentOf(values['min-coverage'])
     const files = await filesOf(positionals)
-    const { config, table } = await loadWithTables(values.config, null)
+    const { config, table } = await loadDecidingTables(values.config, terminal, { env: null })
     const tables = tablesOf(config, table)
     /** The store, which is opened for the first policy without Seats of its own. */
     let store = null as Store | null

@@ -41,7 +41,13 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   check: {
     works: ['check', 'check --format github', 'check --hash'],
-    wrong: ['check --format xml', 'check --online --no-env', 'check --hash --online'],
+    wrong: [
+      'check --format xml',
+      'check --online --no-env',
+      'check --hash --online',
+      'check tables:x',
+      'check tables:1 --no-env',
+    ],
   },
   routes: {
     works: ['routes', 'routes --permission trainings:list'],
@@ -53,7 +59,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     broken: 'diff broken.yaml .',
     unknownTenant: 'diff old . --tenant nobody',
     withoutStore: 3,
-    wrong: ['diff old', 'diff old . --tenant'],
+    wrong: ['diff old', 'diff old . --tenant', 'diff tables:0 .'],
   },
   explain: {
     works: [
@@ -68,6 +74,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       'explain GET / --expect perhaps',
       'explain GET / --token a\u0007b',
       'explain GET / --token a --tenant acme',
+      'explain GET / --tables x',
     ],
   },
   'who-can': {
@@ -149,7 +156,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   lint: {
     works: ['lint', 'lint --seats seats.yaml'],
     unknownTenant: 'lint --tenant nobody',
-    wrong: [],
+    wrong: ['lint x', 'lint tables:'],
   },
   test: {
     works: ['test', 'test --coverage'],

@@ -8,7 +8,7 @@ import { SeatMemory } from '../../decision/seats/memory.ts'
 import { directSource } from '../../decision/seats/record-sources.ts'
 import { type Terminal, tenantOf } from '../command.ts'
 import { withStore } from '../existing-store.ts'
-import { loadWithTables } from '../load-tables.ts'
+import { loadDecidingTables } from '../deciding-tables.ts'
 
 /**
  * Runs the work with the subject.
@@ -22,7 +22,7 @@ export async function withSubject<R>(
   work: (subject: ReplaySubject) => Promise<R>,
 ): Promise<R> {
   const { env } = terminal
-  const { config, table } = await loadWithTables(file, seats === undefined ? env : null)
+  const { config, table } = await loadDecidingTables(file, terminal, seats === undefined ? {} : { env: null })
   const { tenants, limits } = config
   const common = { tables: tablesOf(config, table), tenants, targetBytes: limits.targetBytes }
   if (seats !== undefined) {

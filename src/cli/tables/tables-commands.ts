@@ -1,6 +1,6 @@
 /** `seatgate tables`: plans, pushes and rolls back the route tables in the store, through a gateway. */
 
-import { JSON_OUTPUT, UsageError } from '../arguments.ts'
+import { JSON_OUTPUT, UsageError, versionNumber } from '../arguments.ts'
 import { CommandFailed, defineCommand } from '../command.ts'
 import { changesAsMarkdown, changesAsText, DIFFERENT } from '../difference-output.ts'
 import type { TablesVersionView } from '../remote/endpoint-answers.ts'
@@ -77,7 +77,7 @@ export const rollback = defineCommand({
   exits: PUSHED,
   example: 'seatgate tables rollback 12',
   run: async ({ values, positionals: [text = ''] }, terminal) => {
-    const version = versionOf('VERSION', text)
+    const version = versionNumber('VERSION', text)
     return withGateway(values, terminal, async (gateway) => {
       const files = await filesOf(gateway, version)
       const set = { files, placeOf: (file: string) => `tables:${version}:${file}` }
@@ -85,12 +85,6 @@ export const rollback = defineCommand({
     })
   },
 })
-
-/** The number of a version. @throws UsageError */
-export function versionOf(option: string, text: string): number {
-  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text)
-  throw new UsageError(`${option} is not the number of a version`)
-}
 
 /** The files of a version. @throws CommandFailed if they are gone */
 export async function filesOf(gateway: Gateway, version: number): Promise<Readonly<Record<string, string>>> {

@@ -1,6 +1,6 @@
 /** `seatgate tables history` and `tables pull`: the versions of the route tables in the store. */
 
-import { JSON_OUTPUT } from '../arguments.ts'
+import { JSON_OUTPUT, versionNumber } from '../arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from '../command.ts'
 import { limitOf } from '../limited-list.ts'
 import { confirm } from '../remote/administration-prompt.ts'
@@ -10,7 +10,7 @@ import type { Gateway } from '../remote/gateway-client.ts'
 import { REMOTE, withGateway } from '../remote/gateway-options.ts'
 import { names, printList, shortTime } from '../remote/list-output.ts'
 import { plural } from '../screen.ts'
-import { filesOf, versionOf } from './tables-commands.ts'
+import { filesOf } from './tables-commands.ts'
 import { type FolderChanges, folderChanges, writeFolder } from './tables-folder.ts'
 
 /** The most versions of one list. */
@@ -85,7 +85,7 @@ export const pull = defineCommand({
   },
   example: 'seatgate tables pull routes',
   run: async ({ values, positionals: [folder = ''] }, terminal) => {
-    const wanted = values.version === undefined ? null : versionOf('--version', values.version)
+    const wanted = values.version === undefined ? null : versionNumber('--version', values.version)
     return withGateway(values, terminal, async (gateway) => {
       const active = wanted === null ? await gateway.get<ActiveTablesView>('/v1/tables', { limit: 1 }) : null
       const version = wanted ?? active?.version ?? 0
