@@ -73,7 +73,19 @@ t.test('changes are numbered and measured, and have no names', async (t) => {
   t.same(
     [...listed, ...Object.keys(json.changes[0])],
     [
-      ...['name', 'started_at', 'version', 'seq', 'age_ms', 'hash', 'tables', 'refused', 'checks_files', 'beat', 'url'],
+      ...[
+        'name',
+        'started_at',
+        'version',
+        'seq',
+        'age_ms',
+        'hash',
+        'tables',
+        'refused',
+        'checks_files',
+        'beat',
+        'url',
+      ],
       ...['seq', 'at', 'kind', 'effective_ms'],
     ],
   )
