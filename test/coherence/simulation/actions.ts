@@ -23,7 +23,11 @@ export function perform(world: World, action: Action): void {
     case 'sign in':
       return open(world, action.target, (decider) => decider.signIn())
     case 'reload':
-      return open(world, action.target, (decider) => decider.reload())
+      return open(world, action.target, (decider) => world.gatewayOf(decider)?.reload(decider))
+    case 'push':
+      return open(world, action.target, (decider) => world.push(decider, action))
+    case 'restore the tables':
+      return world.database.restoreTables()
     case 'write from outside':
       return world.writeFromOutside(record(action.record))
     case 'ask':

@@ -4,6 +4,7 @@
  * - All that it has seen is of one single state of the store, which gives the same answer.
  * - No stream from before a revocation is open in a process that has said what it has cut.
  * - No stream is ended whose credential counts.
+ * - No push of tables is answered that a live instance has refused.
  * - A stream stays open for at most two seconds after a write that refuses it was acknowledged.
  */
 
@@ -14,7 +15,7 @@ import { isAllowedAt, isGenuineAt, Moment, type Question, recordsOf, type Seen, 
 import { ALL_RECORDS, GRANT, isVoid, NEW_SESSIONS, type StoredRecord, type Version } from './records.ts'
 
 export interface Violation {
-  readonly kind: 'stale' | 'torn' | 'open' | 'uncut' | 'ended' | 'late' | 'no lease'
+  readonly kind: 'stale' | 'torn' | 'open' | 'uncut' | 'ended' | 'late' | 'no lease' | 'unprepared'
   readonly what: string
 }
 
@@ -83,7 +84,13 @@ export class Checker {
     const isAllowed = [least, ...states.map(({ seq }) => seq)].some(
       (seq) =>
         seq >= least &&
-        isAllowedAt(this.#database, question, permission, seq, ({ term }) => moment.mayCount(term)),
+        isAllowedAt(
+          this.#database,
+          question,
+          this.#database.permissionAt(seq) ?? permission,
+          seq,
+          ({ term }) => moment.mayCount(term),
+        ),
     )
     const names = question.seats.map(({ id }) => id).join(' and ')
     if (!isAllowed)

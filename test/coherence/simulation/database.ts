@@ -12,6 +12,17 @@ import {
 } from '../../../seats-admin/model/change.ts'
 import type { CutReport, ReachableInstance } from '../../../seats-admin/model/registered-instance.ts'
 import type { Renewal } from '../../../seats-admin/index.ts'
+import type { AdminRefusal } from '../../../seats-admin/model/refusal.ts'
+import {
+  type ActiveTables,
+  NO_TABLES,
+  type TableFiles,
+  type TablesNotice,
+  tablesDigest,
+  type TablesVersion,
+} from '../../../seats-admin/model/tables-version.ts'
+import type { TablesCandidate } from '../../../seats-admin/store/tables-store.ts'
+import type { Written } from '../../../seats-admin/store/writer.ts'
 import type { Context } from './context.ts'
 import type { RevocationNotice, RevocationSubject } from '../../../seats-admin/model/revocation.ts'
 import {
@@ -28,6 +39,7 @@ import {
   SEATS,
   SESSION,
   SESSIONS,
+  TABLES_RECORD,
   TENANT,
   tagOf,
   type Cutoffs,
@@ -36,6 +48,7 @@ import {
   type Version,
 } from './records.ts'
 import type { Schedule } from './schedule.ts'
+import { permissionIn, readFiles, tablesOf } from './tables.ts'
 
 /** As in the real store: a reader that is further behind gets no changes, and drops everything. */
 const MAX_CHANGES = 5000
@@ -77,9 +90,19 @@ export interface Revocation {
   readonly lists: boolean
 }
 
+/** Tables that instances answer. */
+export interface Candidate {
+  readonly files: TableFiles
+  /** The version that was active when they were proposed. */
+  readonly base: number
+  readonly answers: Map<string, string>
+}
+
+const BY = { kind: 'command', id: 'simulation', name: 'simulation' } as const
+
 const MISSING: Version = {
   ...{ seq: 0, tag: 0, exists: false, other: null, renewAt: 0 },
-  ...{ revives: false, revoked: false, cutoffs: NO_CUTOFFS, term: NO_TERM },
+  ...{ revives: false, revoked: false, cutoffs: NO_CUTOFFS, term: NO_TERM, tables: null },
 }
 
 export class Database {
@@ -91,6 +114,10 @@ export class Database {
    * not come back: here it does, but not meanwhile.
    */
   announcedEnds = 0
+  /** Tables that are proposed. */
+  readonly candidates = new Map<string, Candidate>()
+  /** Called as tables are proposed, and as they are activated. */
+  onTables: (step: 'proposed' | 'activated', candidate: Candidate) => void = () => {}
   /** Milliseconds that the clock of the store is ahead of the true time. */
   clockStep = 0
   /** Number of rows removed from the list. */
@@ -181,6 +208,64 @@ export class Database {
     const { seq } = this.#head
     this.#add(session, { ...MISSING, seq, tag: seq, exists: true, renewAt: Infinity })
     return { session, seq }
+  }
+
+  /** What the tables require in one state; null: they are in files. */
+  permissionAt(seq: number): string | null {
+    const { tables } = this.versionAt(TABLES_RECORD, seq)
+    return tables && permissionIn(tables.files)
+  }
+
+  get tables(): ActiveTables {
+    return this.current(TABLES_RECORD).tables ?? NO_TABLES
+  }
+
+  /** Before the first gateway. */
+  beginTables(files: TableFiles): void {
+    this.#addTables(this.#number(othersOf(1)).seq, tablesOf(1, files))
+  }
+
+  propose(files: TableFiles): Written<TablesCandidate | null> {
+    const { version, digest } = this.tables
+    if (tablesDigest(files) === digest) return { ...this.#head, changes: [], value: null }
+    const id = `candidate ${this.#head.seq + 1}`
+    const candidate = { files, base: version, answers: new Map<string, string>() }
+    this.candidates.set(id, candidate)
+    const committed = this.#number([{ tenant: TENANT, kind: 'tables-candidate', key: id }])
+    this.onTables('proposed', candidate)
+    return { ...committed, value: { id, base: version } }
+  }
+
+  activate(id: string): Written<TablesVersion> | AdminRefusal {
+    const candidate = this.candidates.get(id)
+    if (candidate === undefined || candidate.base !== this.tables.version)
+      return { refused: 'precondition_failed', detail: 'other tables are active' }
+    this.candidates.delete(id)
+    const tables = tablesOf(candidate.base + 1, candidate.files)
+    const key = JSON.stringify({ version: tables.version, candidate: id } satisfies TablesNotice)
+    const committed = this.#number([{ tenant: TENANT, kind: 'tables', key }])
+    this.#addTables(committed.seq, tables)
+    this.onTables('activated', candidate)
+    return { ...committed, value: { ...tables, hash: '', entries: 0, createdAt: 0, createdBy: BY } }
+  }
+
+  /**
+   * The store is restored to before the newest activation: another history, with other marks. It has lost nothing else
+   * here, and its numbers go on.
+   */
+  restoreTables(): void {
+    const versions = this.versionsOf(TABLES_RECORD).filter(({ tables }) => tables !== null)
+    const before = versions.at(-2)?.tables ?? null
+    if (before === null) return
+    for (const [at, change] of this.#changes.entries())
+      this.#changes[at] = { ...change, mark: (change.mark % 2 ** 31) + 1 }
+    this.candidates.clear()
+    this.#addTables(this.#number(othersOf(1)).seq, before)
+  }
+
+  #addTables(seq: number, tables: ActiveTables): void {
+    const { tag } = readFiles(tables.files)
+    this.#add(TABLES_RECORD, { ...MISSING, seq, tag, exists: true, tables })
   }
 
   /** The records that the commit with this number wrote. */

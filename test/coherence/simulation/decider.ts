@@ -4,6 +4,9 @@
  * `seats-admin/api/admin-endpoint.ts`.
  */
 
+import type { CurrentTables } from '../../../src/coherence/current-tables.ts'
+import type { ChangeListener } from '../../../src/coherence/feed-reading.ts'
+import type { Changes } from '../../../src/pipeline/pending-changes.ts'
 import type { Coherence } from '../../../src/coherence/instance.ts'
 import { LEASE, type Lease, MARGIN } from '../../../src/coherence/lease.ts'
 import { CUT_WITHIN } from '../../../src/coherence/cut-reports.ts'
@@ -21,7 +24,8 @@ import type { Floor } from './checker.ts'
 import type { Revocation, Write } from './database.ts'
 import type { Process } from './process.ts'
 import { Moment, type Question, seenBy, TABLES } from './questions.ts'
-import { PERMISSIONS } from './records.ts'
+import { PERMISSIONS, TENANT } from './records.ts'
+import { permissionIn, type SimulatedConfig } from './tables.ts'
 import { RedisClient } from './redis.ts'
 import { StoreClient } from './store-client.ts'
 import { Streams } from './streams.ts'
@@ -55,11 +59,18 @@ export class Decider {
   readonly #memory: SeatMemory
   readonly #store: StoreClient
   readonly #coherence: Coherence
+  /** Null: the tables are in files. */
+  readonly tables: CurrentTables | null
+  /** How often a reading of the feed has begun a lease. */
+  lapses = 0
   /** The active configuration: a table and an engine of its own. */
   #table = 0
+  /** The hash of the tables of the store. */
+  #hash: string | null = null
   #engine: DecisionEngine
 
-  constructor(world: World, process: Process, coherence: Coherence) {
+  /** @param config null: the tables are in files */
+  constructor(world: World, process: Process, coherence: Coherence, config: SimulatedConfig | null = null) {
     const { parts, schedule } = world
     this.process = process
     this.#world = world
@@ -79,12 +90,19 @@ export class Decider {
     const { now, wall } = clock
     this.#memory = parts.memory(reads(source), reads(this.#store), schedule.memory, { now, wall, received })
     const changes = parts.changes()
-    const lease = parts.lease(coherence, [this.#memory, history, changes], clock)
+    const listeners: ChangeListener[] = [this.#memory, history, changes]
+    const lease = parts.lease(coherence, listeners, clock)
     this.lease = model?.lease(process, lease) ?? lease
+    this.tables = config && this.#currentTables(config, changes)
+    if (this.tables !== null) listeners.push(this.tables)
+    this.#take(config)
     this.#engine = this.#newEngine()
     this.streams = new Streams(world, this, changes)
     coherence.join({
-      applyReading: (reading) => this.lease.applyReading(reading),
+      applyReading: (reading) => {
+        if (!this.lease.live()) this.lapses++
+        return this.lease.applyReading(reading)
+      },
       applyAnnouncement: (announced) => this.lease.applyAnnouncement(announced),
       cutBy: (mark) => parts.cutBy(changes, mark),
     })
@@ -100,14 +118,44 @@ export class Decider {
     if (this.isOpen) this.streams.begin(question)
   }
 
-  /** Decides by the active configuration, and checks the decision. */
-  evaluate(question: Question): Evaluation | Promise<Evaluation> {
+  /** Decides by the active configuration, and checks the decision. @param isNew whether it comes from a client */
+  evaluate(question: Question, isNew: boolean): Evaluation | Promise<Evaluation> {
     const { floor } = this.#world.checker
     const begun = this.#world.context.timeline.now
-    const evaluation = this.#engine.evaluate(question.request)
+    const evaluation = this.#evaluate(question, isNew)
     if (evaluation instanceof Promise)
       return evaluation.then((found) => this.#checked(floor, begun, question, found))
     return this.#checked(floor, begun, question, evaluation)
+  }
+
+  /** As the pipeline. */
+  #evaluate({ request }: Question, isNew: boolean): Evaluation | Promise<Evaluation> {
+    const { tables } = this
+    if (tables === null) return this.#engine.evaluate(request)
+    const evaluate = () => this.#world.parts.evaluateCurrent(() => this.#engine, tables, request)
+    return isNew && !tables.areCurrent() ? tables.check().then(evaluate) : evaluate()
+  }
+
+  #currentTables({ tableSet }: SimulatedConfig, changes: Changes): CurrentTables {
+    const start = { tenant: TENANT, version: tableSet.version }
+    return this.#world.parts.currentTables(start, this.lease, this.#coherence, (mark) =>
+      changes.addTables(mark),
+    )
+  }
+
+  /** A configuration with tables of the store is activated. */
+  activate(config: SimulatedConfig): void {
+    this.#take(config)
+    this.#engine = this.#newEngine()
+    this.#world.context.trace?.(`${this.process.name} has activated ${config.hash}`)
+    this.tables?.activate(config.tableSet.version)
+    this.streams.reloaded()
+  }
+
+  #take(config: SimulatedConfig | null): void {
+    if (config === null) return
+    this.#table = PERMISSIONS.findIndex((each) => each === permissionIn(config.files))
+    this.#hash = config.hash
   }
 
   /** Another table is activated; decisions in flight end by the one before. */
@@ -175,7 +223,8 @@ export class Decider {
       },
     })
     const [seats, restrictions] = [this.#memory, this.#memory]
-    const limits = { fewSeats: 0, targetBytes: 8192, exceptions: () => NO_EXCEPTIONS }
+    const config = this.#hash === null ? {} : { config: this.#hash }
+    const limits = { fewSeats: 0, targetBytes: 8192, exceptions: () => NO_EXCEPTIONS, ...config }
     return parts.engine({ table, authenticator, seats, restrictions, lease: this.lease, ...limits })
   }
 

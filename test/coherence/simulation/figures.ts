@@ -22,6 +22,9 @@ export function zeroFigures() {
     renewals: 0,
     reloads: 0,
     signIns: 0,
+    /** Pushes of tables that were answered, and those that were refused. */
+    pushes: 0,
+    refusedPushes: 0,
     /** Requests that stayed open, their decisions again, and those that were ended. */
     streams: 0,
     reevaluated: 0,

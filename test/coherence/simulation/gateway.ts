@@ -10,7 +10,16 @@ import { Decider } from './decider.ts'
 import { channelBetween } from './channel.ts'
 import { Machine, Process } from './process.ts'
 import { SimulatedBus } from './redis.ts'
+import type { TableFiles } from '../../../seats-admin/model/tables-version.ts'
 import { StoreClient } from './store-client.ts'
+import {
+  beginWorker,
+  GatewayTables,
+  OwnDataPlane,
+  readFiles,
+  type SimulatedConfig,
+  WorkerDataPlanes,
+} from './tables.ts'
 import type { World } from './world.ts'
 
 export class Gateway {
@@ -20,6 +29,8 @@ export class Gateway {
   readonly name: string
   readonly #instance: Instance
   readonly #deciders = new Set<Decider>()
+  /** Null: they are in files. */
+  readonly #tables: GatewayTables | null
   #forks = 0
   #isLeaving = false
 
@@ -29,9 +40,39 @@ export class Gateway {
     this.name = name
     this.machine = new Machine(world.context, name)
     this.primary = new Process(world.context, this.machine, name)
+    this.#tables = this.#openTables()
     this.#instance = this.#newInstance(workers)
+    if (this.primary.state === 'ended') return
     if (workers === 0) this.#beginAlone()
     else this.#beginWith(workers)
+  }
+
+  /** A gateway that cannot build the active tables does not start. */
+  #openTables(): GatewayTables | null {
+    const { database, schedule } = this.#world
+    if (database.tables.version === 0) return null
+    const refuses = schedule.refusing !== null && this.#world.gateways.length % 2 === schedule.refusing
+    try {
+      return new GatewayTables(this.#world, { name: this.name, process: this.primary, refuses })
+    } catch {
+      this.primary.end()
+      return null
+    }
+  }
+
+  /** Whether it cannot build these tables. */
+  refuses(files: TableFiles): boolean {
+    return this.#tables?.refuses === true && readFiles(files).content === 2
+  }
+
+  /** Activates other tables of its files, in one process; or builds those of the store again. */
+  reload(decider: Decider): void {
+    if (this.#tables === null) decider.reload()
+    else if (decider.isOpen) this.#tables.reload()
+  }
+
+  push(files: TableFiles): void {
+    void this.#tables?.push(this.#instance, files)
   }
 
   /** Deciders of running processes. */
@@ -68,6 +109,7 @@ export class Gateway {
       list: parts.list(store),
       bus: schedule.hasRedis ? new SimulatedBus(redis, this.primary) : null,
       clock: this.primary.clock,
+      ...(this.#tables === null ? {} : { tables: this.#tables.atInstance }),
       listener: {
         feed: (state) => context.trace?.(`${this.name}: the feed is ${state}`),
         answered: ({ by }) => figures[by]++,
@@ -78,7 +120,8 @@ export class Gateway {
   }
 
   #beginAlone(): void {
-    const decider = this.#newDecider(this.primary, this.#instance)
+    const decider = this.#newDecider(this.primary, this.#instance, this.#tables?.config)
+    this.#tables?.attach(new OwnDataPlane(this.#world, decider))
     this.#instance.start().then(
       () => this.#open(decider),
       () => this.primary.end(),
@@ -89,10 +132,12 @@ export class Gateway {
   #beginWith(workers: number): void {
     const { parts, context } = this.#world
     const history = parts.history()
+    const planes = this.#tables && new WorkerDataPlanes(this.#tables.config)
+    if (planes !== null) this.#tables?.attach(planes)
     this.#instance.join(parts.lease(this.#instance, [history], this.primary.clock))
     this.#instance.start().then(
       () => {
-        for (let count = 0; count < workers; count++) this.#fork(history)
+        for (let count = 0; count < workers; count++) this.#fork(history, planes)
       },
       () => this.primary.end(),
     )
@@ -103,31 +148,42 @@ export class Gateway {
     })
   }
 
-  #fork(history: History): void {
+  #fork(history: History, planes: WorkerDataPlanes | null): void {
     const { context, parts } = this.#world
     const process = new Process(context, this.machine, `${this.name}-${++this.#forks}`)
     const [ours, theirs] = channelBetween(this.primary, process)
     const remote = parts.remoteDecider(ours, this.#instance, history)
     context.model?.forks(remote, process)
+    planes?.forked(ours)
     process.whenEnded(() => {
       context.timeline.after(context.random.between(0, 20), this.primary, () => {
         ours.end()
         remote.ended()
-        if (!this.#isLeaving) context.timeline.after(10, this.primary, () => this.#fork(history))
+        planes?.ended(ours)
+        if (!this.#isLeaving) context.timeline.after(10, this.primary, () => this.#fork(history, planes))
       })
     })
     context.timeline.after(context.random.between(1, 20), process, () => {
       const coherence = new RemoteInstance(theirs, process.clock, { id: this.name, name: this.name })
-      const decider = this.#newDecider(process, coherence)
-      decider.lease.renewed().then(
-        () => this.#open(decider),
+      const begun =
+        planes === null
+          ? this.#beginWorker(process, coherence)
+          : beginWorker(this.#world, theirs, (config) => this.#beginWorker(process, coherence, config))
+      begun.then(
+        (decider) => this.#open(decider),
         () => process.end(),
       )
     })
   }
 
-  #newDecider(process: Process, coherence: Coherence): Decider {
-    const decider = new Decider(this.#world, process, coherence)
+  async #beginWorker(process: Process, coherence: Coherence, config?: SimulatedConfig): Promise<Decider> {
+    const decider = this.#newDecider(process, coherence, config)
+    await decider.lease.renewed()
+    return decider
+  }
+
+  #newDecider(process: Process, coherence: Coherence, config: SimulatedConfig | null = null): Decider {
+    const decider = new Decider(this.#world, process, coherence, config)
     this.#deciders.add(decider)
     process.whenEnded(() => {
       this.#deciders.delete(decider)

@@ -49,7 +49,7 @@ export function inModel(schedule: Schedule): Schedule {
   const actions = schedule.actions.map((action) =>
     action.kind === 'begin' ? { ...action, workers: one(action.workers) } : action,
   )
-  return { ...schedule, gateways: schedule.gateways.map(one), actions }
+  return { ...schedule, gateways: schedule.gateways.map(one), actions, tablesInStore: false }
 }
 
 export class ModelTrace {

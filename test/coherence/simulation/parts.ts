@@ -20,6 +20,10 @@ import {
   Reevaluation,
   type ReevaluationClock,
 } from '../../../src/pipeline/reevaluation.ts'
+import { CurrentTables } from '../../../src/coherence/current-tables.ts'
+import { InstanceTables } from '../../../src/runtime/instance-tables.ts'
+import { TablePush } from '../../../src/runtime/table-push.ts'
+import { evaluateCurrent } from '../../../src/pipeline/evaluate-current.ts'
 import { readToken } from './authentication.ts'
 import type { StoreClient } from './store-client.ts'
 import type { Stream } from './streams.ts'
@@ -42,6 +46,10 @@ export const REAL_PARTS = {
   engine: maker(DecisionEngine),
   /** The caller of a token. */
   readToken,
+  currentTables: maker(CurrentTables),
+  instanceTables: maker(InstanceTables),
+  tablePush: maker(TablePush),
+  evaluateCurrent,
   /** The changes that open requests may have to be decided again for. */
   changes: () => new Changes(),
   reevaluation: (changes: Changes, exchanges: OpenExchanges<Stream>, clock: ReevaluationClock) =>

@@ -25,6 +25,7 @@ import {
   SEATS,
   SESSION,
   SPACE,
+  TABLES_RECORD,
   tagOf,
   type StoredRecord,
   type Term,
@@ -169,8 +170,8 @@ export const TABLES: readonly RouteTable[] = PERMISSIONS.map((requirement) => {
 
 /** All records that a decision about the question may read. */
 export function recordsOf(question: Question): readonly StoredRecord[] {
-  if (question.credential === 'groups') return [...HOLDINGS, ...NAMES]
-  return [question.record, ...(isOfUser(question) ? [BLOCK] : []), ...question.seats]
+  if (question.credential === 'groups') return [TABLES_RECORD, ...HOLDINGS, ...NAMES]
+  return [TABLES_RECORD, question.record, ...(isOfUser(question) ? [BLOCK] : []), ...question.seats]
 }
 
 /** Whether the credential is of the user that may be blocked. */
@@ -184,6 +185,12 @@ function isOfUser({ record, token }: Question): boolean {
  * @param moment left out: grants are not compared
  */
 export function seenBy(question: Question, decision: Decision, moment?: Moment): readonly Seen[] {
+  const { config } = decision
+  const seen = seenOfCallerBy(question, decision, moment)
+  return config === null ? seen : [[TABLES_RECORD, tagOf(config)], ...seen]
+}
+
+function seenOfCallerBy(question: Question, decision: Decision, moment?: Moment): readonly Seen[] {
   const { credential, seats } = question
   if (credential === 'groups') return seenOfMember(decision, moment)
   const { code, principal, seats: found } = decision

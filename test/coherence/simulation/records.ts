@@ -1,5 +1,6 @@
 /** The records that are written and read: few, so that writes and requests coincide. */
 
+import type { ActiveTables } from '../../../seats-admin/model/tables-version.ts'
 import type { GrantTerm } from '../../../seats-admin/model/grant.ts'
 import type { GrantReading, Named } from '../../../seats-admin/model/readings.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
@@ -12,10 +13,19 @@ export const TENANT = 'acme'
 
 /**
  * A Seat by its id, the Seat of a name, an API key, a session, the block of a user, whose `sub` is its id, all cutoffs of the
- * tenant, or the groups or the grants of another user, the member.
+ * tenant, the groups or the grants of another user, the member, or the route tables.
  */
 export interface StoredRecord {
-  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block' | 'cutoff' | 'membership' | 'grant'
+  readonly kind:
+    | 'seat'
+    | 'seat-name'
+    | 'api-key'
+    | 'session'
+    | 'block'
+    | 'cutoff'
+    | 'membership'
+    | 'grant'
+    | 'tables'
   readonly id: string
 }
 
@@ -39,6 +49,8 @@ export interface Version {
   readonly cutoffs: Cutoffs
   /** Of a grant: true times. */
   readonly term: Term
+  /** Of the route tables. */
+  readonly tables: ActiveTables | null
 }
 
 export interface Term {
@@ -94,6 +106,9 @@ export const GRANTED = 'seat-of-grant'
 /** What gives the member Seats. */
 export const HOLDINGS: readonly StoredRecord[] = [GROUPS, GRANT]
 
+/** The route tables of the store; without a version if they are in files. */
+export const TABLES_RECORD: StoredRecord = { kind: 'tables', id: 'tables' }
+
 /** Those that are written, whichever number the schedule has. */
 export const RECORDS: readonly StoredRecord[] = [...SEATS, KEY, SESSION, BLOCK, OWNED_KEY]
 export const ALL_RECORDS: readonly StoredRecord[] = [
@@ -102,6 +117,7 @@ export const ALL_RECORDS: readonly StoredRecord[] = [
   CUTOFFS,
   ...NEW_SESSIONS,
   ...HOLDINGS,
+  TABLES_RECORD,
 ]
 
 const BY_ID = new Map(ALL_RECORDS.map((record) => [record.id, record]))

@@ -7,6 +7,7 @@ import { NO_FAULTS, type Conditions } from './context.ts'
 import type { Revocation } from './database.ts'
 import { Random } from '../../support/random.ts'
 import { OWNED_KEY, RECORDS } from './records.ts'
+import type { Content } from './tables.ts'
 
 /** `target`, `record`: numbers modulo the candidates at that time. Times in milliseconds of simulated time. */
 export type Action = { readonly at: number } & (
@@ -44,6 +45,15 @@ export type Action = { readonly at: number } & (
   /** A new session of the user. */
   | { readonly kind: 'sign in'; readonly target: number }
   | { readonly kind: 'reload'; readonly target: number }
+  | {
+      /** Tables of the store. */
+      readonly kind: 'push'
+      readonly target: number
+      readonly content: Content
+      /** Whether it has the files that were active in the beginning. */
+      readonly isFirst: boolean
+    }
+  | { readonly kind: 'restore the tables' }
   | { readonly kind: 'write from outside'; readonly record: number }
   | { readonly kind: 'ask'; readonly target: number }
   | { readonly kind: 'freeze'; readonly target: number; readonly lasts: number }
@@ -79,6 +89,10 @@ export interface Schedule {
   readonly hasManyBlocks: boolean
   /** Milliseconds that the clock of the issuers of tokens is ahead of the store's. */
   readonly issuersAhead: number
+  /** Whether the route tables are in the store. */
+  readonly tablesInStore: boolean
+  /** Which of two gateways cannot build some tables: those with an even number, or the others; null: none. */
+  readonly refusing: 0 | 1 | null
 }
 
 /** Bytes that hold all records. */
@@ -110,8 +124,42 @@ export function scheduleOf(seed: number): Schedule {
   const store = { hasRedis, kept, hasManyBlocks }
   const issuersAhead = other.pick([0, 0, other.between(-1500, 1500)])
   actions.push(...provisionsOf(new Random(seed ^ PROVISIONS), when))
+  const tables = tablesOf(new Random(seed ^ TABLES), when)
+  actions.push(...tables.actions)
   actions.sort((a, b) => a.at - b.at)
-  return { seed, gateways, ...store, conditions, actions, end, checksRecovery, memory, issuersAhead }
+  const { tablesInStore, refusing } = tables
+  return {
+    ...{ seed, gateways, ...store, conditions, actions, end, checksRecovery, memory, issuersAhead },
+    ...{ tablesInStore, refusing },
+  }
+}
+
+/** As {@link REVOCATIONS}. */
+const TABLES = 0x7ab1e5
+
+function tablesOf(
+  random: Random,
+  when: () => number,
+): Pick<Schedule, 'tablesInStore' | 'refusing'> & { readonly actions: Action[] } {
+  if (random.chance(0.7)) return { tablesInStore: false, refusing: null, actions: [] }
+  const push = (at: number): Action => ({
+    ...{ at, kind: 'push', target: random.below(ANY), content: random.pick([0, 1, 1, 2]) },
+    isFirst: random.chance(0.15),
+  })
+  const actions = Array.from({ length: 1 + random.below(3) }).flatMap((): Action[] => {
+    const at = 20 + when()
+    // Two at once, a write of a Seat that waits for the same instances, and a gateway that begins in the middle.
+    const other = random.chance(0.3) ? [push(at + random.between(0, 60))] : []
+    const writes = random.chance(0.5) ? writesOf(random, at + random.between(0, 150)) : []
+    const begins: Action[] = random.chance(0.2)
+      ? [{ at: at + random.between(-20, 60), kind: 'begin', workers: workersOf(random) }]
+      : []
+    const restored: Action[] = random.chance(0.1)
+      ? [{ at: at + random.between(0, 400), kind: 'restore the tables' }]
+      : []
+    return [push(at), ...other, ...writes, ...begins, ...restored]
+  })
+  return { tablesInStore: true, refusing: random.pick([null, null, 0, 1] as const), actions }
 }
 
 function workersOf(random: Random): number {

@@ -49,6 +49,8 @@ function* smallerThan(schedule: Schedule): Generator<Schedule> {
   if (gateways.some((workers) => workers > 1))
     yield { ...schedule, gateways: gateways.map((n) => Math.min(n, 1)) }
   if (schedule.kept < 10_000) yield { ...schedule, kept: 10_000 }
+  if (schedule.refusing !== null) yield { ...schedule, refusing: null }
+  if (schedule.tablesInStore) yield { ...schedule, tablesInStore: false }
   if (schedule.hasRedis) yield { ...schedule, hasRedis: false }
   if (schedule.memory < ENOUGH) yield { ...schedule, memory: ENOUGH }
 }

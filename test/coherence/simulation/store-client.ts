@@ -6,6 +6,7 @@
 
 import type { GrantsReading, UserGrantsReading } from '../../../seats-admin/model/grant.ts'
 import type { MembershipReading } from '../../../seats-admin/model/scim.ts'
+import type { ActiveTables, TableFiles } from '../../../seats-admin/model/tables-version.ts'
 import type { AsOf, GrantReading } from '../../../seats-admin/model/readings.ts'
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
 import type { CutReport, ReachableInstance } from '../../../seats-admin/model/registered-instance.ts'
@@ -37,6 +38,7 @@ import {
   SESSION,
   sessionOf,
   type StoredRecord,
+  TABLES_RECORD,
   type Version,
 } from './records.ts'
 
@@ -147,6 +149,39 @@ export class StoreClient {
     }))
   }
 
+  activeTables(): Promise<AsOf<ActiveTables>> {
+    return this.#read(TABLES_RECORD, () => this.#database.tables)
+  }
+
+  tablesCandidate(_tenant: string, id: string): Promise<TableFiles | null> {
+    return this.#ask(TIMEOUT, () => this.#database.candidates.get(id)?.files ?? null)
+  }
+
+  async answerCandidate(_tenant: string, id: string, instance: string, answer: string): Promise<void> {
+    await this.#ask(TIMEOUT, () => void this.#database.candidates.get(id)?.answers.set(instance, answer))
+  }
+
+  candidateAnswers(_tenant: string, id: string): Promise<ReadonlyMap<string, string>> {
+    return this.#ask(TIMEOUT, () => new Map(this.#database.candidates.get(id)?.answers))
+  }
+
+  proposeTables(_writer: unknown, { files }: { readonly files: TableFiles }) {
+    return this.#commit('a proposal of tables', () => this.#database.propose(files))
+  }
+
+  activateTables(_writer: unknown, id: string) {
+    return this.#ask(TIMEOUT, () => {
+      const activated = this.#database.activate(id)
+      if ('seq' in activated)
+        this.#process.context.trace?.(`${this.#process.name} has activated tables as ${activated.seq}`)
+      return activated
+    })
+  }
+
+  async withdrawTables(_tenant: string, id: string): Promise<void> {
+    await this.#ask(TIMEOUT, () => void this.#database.candidates.delete(id))
+  }
+
   changesSince(position: Position | null): Promise<FeedState> {
     return this.#ask(FOLLOW_TIMEOUT, () => this.#database.feedSince(position))
   }
@@ -172,7 +207,7 @@ export class StoreClient {
     })
   }
 
-  #commit(what: string, commit: () => Committed): Promise<Committed> {
+  #commit<C extends Committed>(what: string, commit: () => C): Promise<C> {
     return this.#ask(TIMEOUT, () => {
       const committed = commit()
       this.#process.context.model?.commit(this.#process, committed)

@@ -78,7 +78,7 @@ export class Streams implements OpenExchanges<Stream> {
         figures.streams++
       }
     }
-    const evaluation = this.#evaluate(stream)
+    const evaluation = this.#evaluate(stream, true)
     if (evaluation instanceof Promise) evaluation.then(ended, () => ended(null))
     else ended(evaluation)
   }
@@ -90,7 +90,7 @@ export class Streams implements OpenExchanges<Stream> {
   }
 
   reevaluate(stream: Stream): Evaluation | Promise<Evaluation> {
-    return this.#evaluate(stream)
+    return this.#evaluate(stream, false)
   }
 
   reevaluated(): void {
@@ -158,10 +158,10 @@ export class Streams implements OpenExchanges<Stream> {
     this.#world.checker.checkOpen(process.name, floor, stream.question, permission, moment)
   }
 
-  #evaluate(stream: Stream): Evaluation | Promise<Evaluation> {
+  #evaluate(stream: Stream, isNew: boolean): Evaluation | Promise<Evaluation> {
     const { timeline } = this.#world.context
     const begun = timeline.now
-    const evaluation = this.#decider.evaluate(stream.question)
+    const evaluation = this.#decider.evaluate(stream.question, isNew)
     stream.isEvaluated = evaluation instanceof Promise
     stream.hasFailed = false
     if (!(evaluation instanceof Promise)) return evaluation

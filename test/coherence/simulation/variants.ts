@@ -16,6 +16,8 @@ import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
 import { History } from '../../../src/coherence/history.ts'
 import { Instance, type InstanceOptions } from '../../../src/coherence/instance.ts'
+import { CurrentTables } from '../../../src/coherence/current-tables.ts'
+import { TablePush } from '../../../src/runtime/table-push.ts'
 import { LEASE, Lease, MARGIN } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
 import { DecisionEngine } from '../../../src/decision/engine.ts'
@@ -392,6 +394,67 @@ class IgnoresReloads extends Reevaluation<Stream> {
   override reloaded(): void {}
 }
 
+/** Decides by its tables, whatever the feed shows. */
+class AlwaysCurrent extends CurrentTables {
+  override areCurrent(): boolean {
+    return true
+  }
+
+  override areReplaced(): boolean {
+    return false
+  }
+}
+
+/** Forgets activations that arrive before the store was read. */
+class ForgetsActivations extends CurrentTables {
+  #isKnown = false
+
+  override applyAnnouncement(changes: readonly NumberedChange[]): void {
+    super.applyAnnouncement(this.#isKnown ? changes : changes.filter(({ kind }) => kind !== 'tables'))
+  }
+
+  override async check(): Promise<void> {
+    await super.check()
+    this.#isKnown = true
+  }
+}
+
+/** Takes the version with which it starts for that of the store. */
+const trustsItsVersion: Parts['currentTables'] = (start, lease, reader, activated) => {
+  let isFirst = true
+  const checkTables: typeof reader.checkTables = async () => {
+    if (!isFirst) return reader.checkTables()
+    isFirst = false
+    return { version: start.version, seq: lease.received }
+  }
+  return new CurrentTables(start, lease, replaced(reader, { checkTables }), activated)
+}
+
+/** Takes an activation for one that all earlier changes have preceded. */
+const ignoresEarlierChanges: Parts['currentTables'] = (start, lease, ...rest) =>
+  new CurrentTables(start, replaced(lease, { received: Infinity }), ...rest)
+
+/** Says what it has cut for tables as soon as they are active, before it has decided again. */
+class CutsLater extends Changes {
+  override addTables(mark: number): void {
+    super.addTables(mark)
+    this.hasCut(mark, NOTHING_OPEN)
+  }
+}
+
+/** Answers a push before the other instances have received the activation. */
+const pushesAtOnce: Parts['tablePush'] = (parts) => {
+  const revoke: Instance['revoke'] = async (committed) => {
+    void parts.instance.revoke(committed)
+    return []
+  }
+  return new TablePush({ ...parts, instance: replaced(parts.instance, { revoke }) })
+}
+
+/** Asks no other instance whether it is ready. */
+const asksNone: Parts['tablePush'] = (parts) =>
+  new TablePush({ ...parts, store: { ...parts.store, registry: null } })
+
 function listed(change: (store: StoreClient) => Partial<InstanceList>): Parts['list'] {
   return (store) => replaced<InstanceList>(store, change(store))
 }
@@ -496,6 +559,18 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
   'a stream with a token of the second of a revocation stays open': { changes: cutsAt((at) => at - 1000) },
   'a stream with a token of the next second is cut': { changes: cutsAt((at) => at + 1000) },
   'a revocation that is read cuts nothing': { changes: maker(CutsWhatIsAnnounced) },
+  'tables are always current': { currentTables: maker(AlwaysCurrent) },
+  'a push is answered before its activation has arrived': { tablePush: pushesAtOnce },
+  'a push does not wait for the answers of instances': { tablePush: asksNone },
+  'tables decide before earlier changes have arrived': { currentTables: ignoresEarlierChanges },
+  'an instance trusts the version with which it starts': { currentTables: trustsItsVersion },
+  'an activation before the first reading of tables is forgotten': {
+    currentTables: maker(ForgetsActivations),
+  },
+  'a decision that waited counts by the former tables': {
+    evaluateCurrent: (active, _files, request) => active().evaluate(request),
+  },
+  'a process says what it has cut for tables before it has decided again': { changes: maker(CutsLater) },
   're-evaluation forgets requests that are not decided yet': {
     reevaluation: watchesOnly(({ evaluation }) => evaluation !== null),
   },
@@ -522,6 +597,7 @@ const SHOWN_BY_ANSWERS: ReadonlySet<string> = new Set([
   'an instance that has not said what it has cut counts as closed',
   'an instance whose lease has ended counts as closed',
   'a revocation does not name an instance that was removed',
+  'a process says what it has cut for tables before it has decided again',
 ])
 
 /**
@@ -532,6 +608,7 @@ const SHOWN_BY_ANSWERS: ReadonlySet<string> = new Set([
 export function shows(name: string | null, { kind }: Violation): boolean {
   if (name === null) return true
   if (SHOWN_BY_ANSWERS.has(name)) return kind === 'uncut'
+  if (name === 'a push does not wait for the answers of instances') return kind === 'unprepared'
   if (name === 'a stream with a token of the next second is cut') return kind === 'ended'
   return SHOWN_BY_STREAMS.has(name) ? kind === 'open' : kind === 'stale' || kind === 'torn'
 }

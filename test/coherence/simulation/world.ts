@@ -2,8 +2,9 @@
 
 import { LEASE, MARGIN } from '../../../src/coherence/lease.ts'
 import { perform } from './actions.ts'
-import { Database } from './database.ts'
+import { type Candidate, Database } from './database.ts'
 import type { Committed } from '../../../seats-admin/model/change.ts'
+import type { PushedTables } from '../../../seats-admin/model/pushed-tables.ts'
 import type { OpenCounts, ReachedInstance } from '../../../seats-admin/model/revocation.ts'
 import type { Decider } from './decider.ts'
 import { type Figures, zeroFigures } from './figures.ts'
@@ -25,6 +26,7 @@ import {
   recordsOf,
 } from './questions.ts'
 import { BLOCK, CUTOFFS, GRANT, GROUPS, RECORDS, type StoredRecord } from './records.ts'
+import { type Content, filesOf } from './tables.ts'
 import { Timeline } from './timeline.ts'
 import { Checker } from './checker.ts'
 
@@ -36,6 +38,9 @@ const RECOVERS_WITHIN = 2700
 
 /** Milliseconds after which re-evaluation has repeated what failed before, by a slow clock. */
 const SETTLES_WITHIN = 3000
+
+/** The tables of the store in the beginning. */
+const FIRST_TABLES = filesOf(0, 1)
 
 export class World {
   readonly schedule: Schedule
@@ -49,6 +54,8 @@ export class World {
   #nextTag = 1_000_000
   /** Those of all sessions. */
   readonly #questions: Question[] = [...QUESTIONS]
+  /** The live processes that cannot build a candidate, with the number of their lapses. */
+  readonly #refusing = new Map<Candidate, ReadonlyMap<Decider, number>>()
   /** The answer to the newest revocation. */
   #reached: readonly ReachedInstance[] = []
   /** When the newest of the requests began that were answered with 503. */
@@ -76,6 +83,8 @@ export class World {
     this.checker = new Checker(this.database, timed)
     this.database.commit({ records: RECORDS.filter((record) => record !== BLOCK), deletes: [] })
     this.database.commit({ records: [GROUPS], deletes: [] })
+    if (schedule.tablesInStore) this.database.beginTables(FIRST_TABLES)
+    this.database.onTables = (step, candidate) => this.#onTables(step, candidate)
     if (!forModel) this.#questions.push(OF_MEMBER)
     if (forModel) this.context.model = new ModelTrace(this.database)
     for (const workers of schedule.gateways) this.begin(workers)
@@ -125,6 +134,44 @@ export class World {
       if (random.chance(0.4)) this.ask(decider, this.questionOf(records), random.pick([20, 400, 1200]))
       if (records.includes(CUTOFFS)) this.ask(decider, this.#questionOfToken())
     }
+  }
+
+  gatewayOf(decider: Decider): Gateway | undefined {
+    return this.gateways.find(({ deciders }) => deciders.includes(decider))
+  }
+
+  /** Pushes tables at the gateway of the process. */
+  push(
+    decider: Decider,
+    { content, isFirst }: { readonly content: Content; readonly isFirst: boolean },
+  ): void {
+    const gateway = this.gatewayOf(decider)
+    if (gateway === undefined || gateway.primary.state !== 'running') return
+    gateway.push(isFirst ? FIRST_TABLES : filesOf(content, this.nextTag()))
+  }
+
+  /** A push is answered. @param committed the activation, also of an earlier push of the same files */
+  pushed(by: string, committed: Committed, { isSame, instances }: PushedTables): void {
+    this.figures.pushes++
+    this.figures.writes--
+    this.answered(by, committed.seq)
+    if (!isSame) this.revoked(by, committed, instances)
+  }
+
+  /** A live instance that cannot build a candidate says so, and it is not activated. */
+  #onTables(step: 'proposed' | 'activated', candidate: Candidate): void {
+    const refusing = this.deciders.filter(
+      (each) => each.isOpen && each.lease.live() && this.gatewayOf(each)?.refuses(candidate.files) === true,
+    )
+    const before = this.#refusing.get(candidate)
+    if (step === 'proposed')
+      this.#refusing.set(candidate, new Map(refusing.map((each) => [each, each.lapses])))
+    for (const each of step === 'activated' ? refusing : [])
+      if (before?.get(each) === each.lapses)
+        this.checker.report(
+          'unprepared',
+          `${each.process.name} cannot build ${JSON.stringify(candidate.files)}`,
+        )
   }
 
   /** A client has a new session, with a token of the same moment: it counts everywhere. */
