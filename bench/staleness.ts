@@ -15,6 +15,7 @@ import { Ending, refuse, runBench, say, temporaryFolder } from './harness.ts'
 import { cachedPeers } from './staleness/cached-gateways.ts'
 import { casbinPeers } from './staleness/casbin-gateways.ts'
 import { cerbosPeers } from './staleness/cerbos-servers.ts'
+import { routePeers } from './staleness/route-changes.ts'
 import { seatgates } from './staleness/seatgates.ts'
 import type { Caller, RunningStalenessPeer, StalenessPeer } from './staleness/staleness-peer.ts'
 
@@ -25,7 +26,7 @@ const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '30' }, only: { type: 'string' } },
 })
 const seconds = Number(values.seconds)
-const peers = [...seatgates, ...cachedPeers, ...casbinPeers, ...cerbosPeers]
+const peers = [...seatgates, ...cachedPeers, ...casbinPeers, ...cerbosPeers, ...routePeers]
 const chosen = peers.filter(({ name }) => values.only?.split(',').includes(name) ?? true)
 if (!(seconds >= 4) || chosen.length === 0)
   refuse(`--seconds is at least 4; there are ${peers.map(({ name }) => name).join(', ')}`)
