@@ -1,7 +1,8 @@
 /** Calls of an MCP server: what is forwarded, and each refusal. */
 
 import t from 'tap'
-import { requestOf, roundTrip, send, startMcp, tool, valueOf, VERSION } from './support.ts'
+import { startWorld } from '../../support/world.ts'
+import { agentsTable, requestOf, roundTrip, send, startMcp, tool, valueOf, VERSION } from './support.ts'
 
 t.test('calls', async (t) => {
   const world = await startMcp(t, {
@@ -191,4 +192,25 @@ t.test('origins', async (t) => {
     status: 403,
     json: { id: 1, error: { code: -32001, data: { code: 'origin_refused' } } },
   })
+})
+
+t.test('spaces', async (t) => {
+  const sources = ['{ fixed: main }', '{ header: X-Org }', '{ query: org }', '{ host_label: 1 }']
+  const tables = sources.map((source, at) => [
+    `t${at}.yaml`,
+    agentsTable({ table: [`space: ${source}`] }).replaceAll('/mcp', `/mcp${at}`),
+  ])
+  const world = await startWorld(t, { tables: Object.fromEntries(tables) })
+  await world.seat('Reader', ['main'], ['weather:read'])
+  const authorization = `Bearer ${await world.token(['main:Reader'])}`
+  const status = async (target: string, fields: Record<string, string> = {}) =>
+    (await send(world, tool('get_weather'), { target, fields: { Authorization: authorization, ...fields } }))
+      .status
+  t.equal(await status('/mcp0'), 200)
+  t.equal(await status('/mcp0', { Space: 'other' }), 400)
+  t.equal(await status('/mcp1', { 'X-Org': 'main' }), 200)
+  t.equal(await status('/mcp1'), 400)
+  t.equal(await status('/mcp2?org=main'), 200)
+  t.equal(await status('/mcp2?org=other'), 403)
+  t.equal(await status('/mcp3', { Host: 'main.gw.example' }), 200)
 })
