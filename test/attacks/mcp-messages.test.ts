@@ -4,6 +4,7 @@
  */
 
 import t from 'tap'
+import { metric } from '../support/operations.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
 import {
@@ -262,4 +263,21 @@ t.test('what a message allowed is not what the next one gets', async (t) => {
     [200, 403],
   )
   t.equal(world.upstream.seen.length, 1)
+})
+
+t.test('messages that stay incomplete take the memory of their address, not that of others', async (t) => {
+  const world = await startMcp(t, { top: ['memory: { connections: 1MiB }'] })
+  const token = await world.token(['main:Reader'])
+  const whole = requestOf(tool('get_weather', { arguments: { a: 'x'.repeat(500_000) } }))
+  const hostile = Array.from({ length: 6 }, () => new RawClient(world.port, { from: '127.0.0.2' }))
+  for (const client of hostile) client.send(whole.slice(0, -5))
+  const over = () => hostile.filter(({ isOver }) => isOver).length
+  await until(
+    () => over() >= 3,
+    () => `only ${over()} connections were closed`,
+  )
+  const held = await metric(world, 'seatgate_connection_memory_bytes')
+  t.ok(held <= 1024 * 1024, `${held} bytes`)
+  t.equal((await send(world, tool('get_weather'), { token })).status, 200)
+  for (const client of hostile) client.close()
 })
