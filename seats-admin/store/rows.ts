@@ -68,6 +68,8 @@ export interface Dialect {
    * `:tables_from`; null: no other instance can be running.
    */
   readonly instanceWithOtherTables: string | null
+  /** The same for a running instance whose route tables are those of `:tables_from`. */
+  readonly instanceWithTables: string | null
   /** The time of the store in ms since the epoch. */
   readonly clock: string
   /** The condition that `text` contains `*`, at half the cost of {@link position} for `"*"`. */

@@ -16,7 +16,15 @@ export interface TablesProposal {
   readonly files: TableFiles
   /** The `tablesDigest` of the files. */
   readonly digest: string
+  /** Left out: at once. */
+  readonly effect?: TablesEffect
 }
+
+/**
+ * `at-start`: instances decide by the files that start with tables in the store. No instance of the list may
+ * have them there, since none prepares these files.
+ */
+export type TablesEffect = 'at-once' | 'at-start'
 
 export interface TablesCandidate {
   readonly id: string
@@ -81,11 +89,13 @@ export interface TablesStore {
    * {@link proposeTables}. Does not read the answers.
    *
    * @param compiled what the compiled tables of the candidate are
+   * @param effect that of the proposal
    */
   activateTables(
     writer: Writer,
     id: string,
     compiled: Pick<TablesVersion, 'hash' | 'entries'>,
+    effect?: TablesEffect,
   ): Promise<Written<TablesVersion> | AdminRefusal>
 
   /** Removes a candidate and its answers, if it is still there. */

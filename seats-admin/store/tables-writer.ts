@@ -10,19 +10,19 @@ import type { Database } from './database.ts'
 import { type Dialect, integer, text, textOrNull } from './rows.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import { NEWEST, tablesVersion } from './tables-reader.ts'
-import { CANDIDATE_AGE, KEPT_FILES, type TablesStore } from './tables-store.ts'
+import { CANDIDATE_AGE, KEPT_FILES, type TablesEffect, type TablesStore } from './tables-store.ts'
 import type { Transaction } from './transaction.ts'
 
 export function tablesWriter({ dialect, unnumbered, write }: Database) {
   const queries = tablesQueries(dialect)
   return {
-    proposeTables(author, { files, digest }) {
+    proposeTables(author, { files, digest, effect = 'at-once' }) {
       const { tenant, ifMatch = null } = author
       const json = JSON.stringify(files)
       return write(author, async (transaction) => {
         const active = (await newest(transaction, tenant)) ?? NO_TABLES
         if (!matches(ifMatch, tablesTag(active))) return preconditionFailed
-        const refusal = await refuseInstances(dialect, transaction, tenant)
+        const refusal = await refusals[effect](dialect, transaction, tenant)
         if (refusal !== null) return refusal
         if (active.digest === digest) return { ...transaction.unchanged, value: null }
         const [id, base] = [ulid(transaction.idTime()), active.version]
@@ -33,7 +33,7 @@ export function tablesWriter({ dialect, unnumbered, write }: Database) {
       })
     },
 
-    activateTables(author, wanted, compiled) {
+    activateTables(author, wanted, compiled, effect = 'at-once') {
       const { tenant, now } = author
       const id = storableOrEmpty(wanted)
       return write(author, async (transaction) => {
@@ -42,7 +42,7 @@ export function tablesWriter({ dialect, unnumbered, write }: Database) {
         const before = await newest(transaction, tenant)
         const base = integer(candidate, 'base')
         if (base !== (before?.version ?? NO_TABLES.version)) return preconditionFailed
-        const refusal = await refuseInstances(dialect, transaction, tenant)
+        const refusal = await refusals[effect](dialect, transaction, tenant)
         if (refusal !== null) return refusal
         const [version, digest] = [base + 1, text(candidate, 'digest')]
         const after = { version, digest, ...compiled, createdAt: now, createdBy: transaction.actor }
@@ -92,6 +92,27 @@ async function refuseInstances(
   const tables_from = storedTablesOf(tenant)
   const other = await transaction.get(dialect.instanceWithOtherTables, { tables_from })
   return other === undefined ? null : tablesElsewhere(text(other, 'name'), textOrNull(other, 'tables_from'))
+}
+
+/** The refusal of tables that an instance of the list would decide by without having prepared them. */
+async function refuseReaders(
+  dialect: Dialect,
+  transaction: Transaction,
+  tenant: string,
+): Promise<AdminRefusal | null> {
+  const older = await olderInstance(dialect, transaction, 'tables')
+  if (older !== null || dialect.instanceWithTables === null) return older
+  const reader = await transaction.get(dialect.instanceWithTables, { tables_from: storedTablesOf(tenant) })
+  if (reader === undefined) return null
+  return {
+    refused: 'tables_refused',
+    detail: `The instance ${text(reader, 'name')} decides by the tables in the store: push through a gateway. Nothing was changed.`,
+  }
+}
+
+const refusals: Readonly<Record<TablesEffect, typeof refuseInstances>> = {
+  'at-once': refuseInstances,
+  'at-start': refuseReaders,
 }
 
 function tablesElsewhere(name: string, from: string | null): AdminRefusal {

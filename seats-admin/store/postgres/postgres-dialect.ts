@@ -35,6 +35,8 @@ export const postgres: Dialect = {
     WHERE beat > 0 AND strpos(coalesce(understands, ''), :understands) = 0 ORDER BY name LIMIT 1`,
   instanceWithOtherTables: `SELECT name, tables_from FROM instances
     WHERE beat > 0 AND tables_from IS DISTINCT FROM :tables_from ORDER BY name LIMIT 1`,
+  instanceWithTables: `SELECT name, tables_from FROM instances
+    WHERE beat > 0 AND tables_from = :tables_from ORDER BY name LIMIT 1`,
   clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   position: (text, part) => `strpos(${text}, ${part})`,
   // OFFSET 0 keeps the planner from joining by a scan of the whole table.

@@ -49,6 +49,7 @@ export const sqlite: Dialect = {
   instanceWithoutBlocks: null,
   instanceWithout: null,
   instanceWithOtherTables: null,
+  instanceWithTables: null,
   administrators: 'seats INDEXED BY administrators',
   clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   wildcards: 'seats s INDEXED BY wildcards',

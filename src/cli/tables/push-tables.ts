@@ -47,7 +47,7 @@ export async function planOfTables(
   }
 }
 
-interface PushValues {
+export interface PushValues {
   readonly yes?: boolean | undefined
   readonly json?: boolean | undefined
 }
@@ -82,7 +82,7 @@ export async function pushTables(
   await terminal.print(json === true ? JSON.stringify(value) : pushedText(value))
 }
 
-function isSame(one: TableFiles, other: TableFiles): boolean {
+export function isSame(one: TableFiles, other: TableFiles): boolean {
   const names = Object.keys(one)
   return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
 }

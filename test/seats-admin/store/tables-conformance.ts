@@ -245,6 +245,32 @@ export const tablesConformance = suite((test) => {
     t.equal((await active(store)).version, KEPT_FILES + 2)
   })
 
+  test('what has its effect at a start is refused while an instance has its tables in the store', async (t, store) => {
+    const list = store.registry
+    const effect = 'at-start'
+    const proposed = async (files: TableFiles) =>
+      store.proposeTables(writer(), { files, digest: tablesDigest(files), effect })
+    const shown = (tables: string | null) => ({ config: '3f2a8c01d9e4', url: null, tables })
+    await list?.register('a', 'host a')
+    await list?.follow('a', 1, null, 0, shown(TABLES_IN_FILES))
+    const { value } = done(await proposed(FIRST))
+    if (value === null) return void t.fail('nothing was proposed')
+    t.equal(done(await store.activateTables(writer(), value.id, COMPILED, effect)).value.version, 1)
+    t.same((await active(store)).files, FIRST)
+    if (list === null) return
+    const { id } = done(await proposed(SECOND)).value ?? { id: '' }
+    await list.follow('a', 2, null, 0, shown(storedTablesOf('globex')))
+    t.ok(done(await proposed(SECOND)).value, 'those of another tenant')
+    await list.follow('a', 3, null, 0, shown(storedTablesOf('acme')))
+    const before = await written(store)
+    for (const attempt of [await proposed(THIRD), await store.activateTables(writer(), id, COMPILED, effect)])
+      t.match(attempt, {
+        refused: 'tables_refused',
+        detail: 'The instance host a decides by the tables in the store',
+      })
+    t.same(await written(store), before, 'nothing was written')
+  })
+
   test('refused while an instance of the list has its tables elsewhere', async (t, store) => {
     const list = store.registry
     if (list === null) return void t.pass('this store has a single gateway')
