@@ -28,7 +28,7 @@ const place: ValueParser<TablesLocation['from']> = (text) =>
 const PATTERN = '^(files|store)$'
 
 const short = text(
-  'Where the route tables are: in the files that routes lists, or in the store, to which seatgate tables push writes them for all instances.',
+  'Where the route tables are: in the files that routes lists, or in the store, to which seatgate tables push writes them for all instances. See tables.md.',
   place,
   { pattern: PATTERN, default: 'files', examples: ['store'] },
 )
