@@ -185,9 +185,11 @@ function isOfUser({ record, token }: Question): boolean {
  * @param moment left out: grants are not compared
  */
 export function seenBy(question: Question, decision: Decision, moment?: Moment): readonly Seen[] {
-  const { config } = decision
+  const { config, principal } = decision
   const seen = seenOfCallerBy(question, decision, moment)
-  return config === null ? seen : [[TABLES_RECORD, tagOf(config)], ...seen]
+  // A renewal may find that the session has ended before the changes up to that have arrived, and refuses the request.
+  const isRenewed = question.credential === 'cookie' && principal === null
+  return config === null || isRenewed ? seen : [[TABLES_RECORD, tagOf(config)], ...seen]
 }
 
 function seenOfCallerBy(question: Question, decision: Decision, moment?: Moment): readonly Seen[] {
