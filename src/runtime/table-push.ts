@@ -92,15 +92,17 @@ export class TablePush implements TablesService {
    */
   async #faultsOfInstances({ id: candidate, base }: TablesCandidate): Promise<InstanceFaults[]> {
     const { store, tables, clock } = this.#parts
-    const { now } = clock
+    // This instance may still decide by an earlier version, or by a later one of a store that was restored.
+    const newest = Math.max(base, tables.active.version)
     const later = () => new Promise<void>((resolve) => void clock.after(LOOK_EVERY, resolve))
-    const signs = new SignsOfLife(now)
-    for (const begun = now(); ; await later()) {
-      if (tables.active.version !== base) return []
+    const signs = new SignsOfLife(() => clock.now())
+    for (const begun = clock.now(); ; await later()) {
+      if (tables.active.version > newest) return []
+      const asked = clock.now()
       const listed = await this.#listed()
       const answers = await store.candidateAnswers(tables.tenant, candidate)
-      const missing = listed.filter(({ id, beat }) => signs.isAlive(id, beat) && !answers.has(id))
-      const isLate = now() - begun > PREPARED_WITHIN
+      const missing = listed.filter(({ id, beat }) => signs.isAlive(id, beat, asked) && !answers.has(id))
+      const isLate = clock.now() - begun > PREPARED_WITHIN
       if (missing.length > 0 && !isLate) continue
       const silent = missing.map(({ id }) => ({ instance: id, faults: [NOT_PREPARED] }))
       return [...answers]
@@ -132,10 +134,14 @@ class SignsOfLife {
     this.#now = now
   }
 
-  isAlive(id: string, beat: number): boolean {
+  /**
+   * @param asked monotonic ms before the list was read: a store that is slow after it has read the list makes
+   *   no instance silent
+   */
+  isAlive(id: string, beat: number, asked: number): boolean {
     const seen = this.#seen.get(id)
     if (seen === undefined || seen.beat !== beat) this.#seen.set(id, { beat, at: this.#now() })
-    return seen === undefined || seen.beat !== beat || this.#now() - seen.at < LEASE + MARGIN
+    return seen === undefined || seen.beat !== beat || asked - seen.at < LEASE + MARGIN
   }
 }
 
