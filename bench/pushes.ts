@@ -15,8 +15,8 @@ import { load, machine } from './revocations/machine.ts'
 
 /** Instances of the part `stall`. */
 const STALLED = 3
-/** Routes of the drills. */
-const DRILLED = 1000
+/** Routes of the drills, unless they are given. */
+const DRILLED = '1000'
 
 const { values } = parseArgs({
   options: {
@@ -46,7 +46,9 @@ const parts: Readonly<Record<string, () => Promise<Report>>> = {
   },
   stall: async () => ({ text: stallTable(await measureStalls(STALLED, sizes, turns)), stale: 0 }),
   async drills() {
-    const measured = await measureDrills(DRILLED, Math.ceil(turns / 4))
+    const measured = []
+    for (const size of numbersOf(values.routes ?? DRILLED))
+      measured.push(...(await measureDrills(size, Math.ceil(turns / 4))))
     return { text: drillTable(measured), stale: staleOf(measured) }
   },
 }

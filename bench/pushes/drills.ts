@@ -13,6 +13,7 @@ const INSTANCES = 3
 
 export interface Drilled extends Checked {
   readonly drill: string
+  readonly routes: number
   /** Milliseconds until the 200 of each push. */
   readonly answers: readonly number[]
   /** Answers of the instance that was away, from when it came back. */
@@ -28,12 +29,15 @@ interface Drill {
   after?(pushed: PushedFleet, victim: FleetGateway): Promise<void>
   /** Whether the victim takes the push, and the push is repeated at another instance. */
   readonly writes?: boolean
+  /** Whether what waits at the victim is decided after the answer. */
+  readonly holds?: boolean
 }
 
 const drills: readonly Drill[] = [
   { name: 'none' },
   {
     name: 'an instance is frozen by SIGSTOP',
+    holds: true,
     before: (_, victim) => victim.freeze(),
     after: async (_, victim) => victim.thaw(),
   },
@@ -76,12 +80,12 @@ export async function measureDrills(routes: number, turns: number): Promise<Dril
   await pushed.resize(routes)
   const measured: Drilled[] = []
   for (const drill of drills) {
-    say(`drill: ${drill.name}`)
-    const all: Omit<Drilled, 'drill'>[] = []
+    say(`drill, ${routes} routes: ${drill.name}`)
+    const all: Omit<Drilled, 'drill' | 'routes'>[] = []
     for (let at = 0; at < turns; at++) all.push(await turn(pushed, drill))
     const sum = (key: 'checked' | 'stale' | 'returned') => all.reduce((total, each) => total + each[key], 0)
     measured.push({
-      drill: drill.name,
+      ...{ drill: drill.name, routes },
       answers: all.flatMap(({ answers }) => answers),
       ...{ checked: sum('checked'), stale: sum('stale'), returned: sum('returned') },
     })
@@ -89,7 +93,7 @@ export async function measureDrills(routes: number, turns: number): Promise<Dril
   return measured
 }
 
-async function turn(pushed: PushedFleet, drill: Drill): Promise<Omit<Drilled, 'drill'>> {
+async function turn(pushed: PushedFleet, drill: Drill): Promise<Omit<Drilled, 'drill' | 'routes'>> {
   const [writer, victim] = [pushed.fleet.first, pushed.fleet.at(INSTANCES - 1)]
   await drill.before?.(pushed, victim)
   const during = () => drill.during?.(pushed, victim) ?? Promise.resolve()
@@ -113,17 +117,16 @@ async function turn(pushed: PushedFleet, drill: Drill): Promise<Omit<Drilled, 'd
   )
   const ofVictim = probes.find(({ gateway }) => gateway === victim)?.probes ?? []
   const late = lateOf(ofVictim, push, returnedAt)
+  const held = late.filter(({ began }) => drill.holds === true && began <= push.answered)
   return {
     answers: [push.answered - push.began],
     returned: late.length,
-    checked,
-    // What waited at a frozen instance began before the answer, and is decided after it.
-    stale:
-      stale + late.filter(({ began, status }) => began <= push.answered && status === push.former).length,
+    checked: checked + held.length,
+    stale: stale + held.filter(({ status }) => status === push.former).length,
   }
 }
 
-/** The decisions that came after the fault: those of a frozen instance were made after the answer too. */
+/** The decisions that came after the fault. */
 function lateOf(probes: readonly Probe[], { former, next }: Push, since: number): Probe[] {
   return probes.filter(({ ended, status }) => ended > since && (status === former || status === next))
 }

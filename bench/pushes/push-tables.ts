@@ -48,11 +48,11 @@ export function stallTable(measured: readonly Stalls[]): string {
 
 export function drillTable(measured: readonly Drilled[]): string {
   return [
-    '| | pushes | until 200, ms: p50, longest | decisions after the answer | of the instance that was away | stale |',
-    '|---|--:|--:|--:|--:|--:|',
+    '| | routes | pushes | until 200, ms: p50, longest | decisions after the answer | of the instance that was away | stale |',
+    '|---|--:|--:|--:|--:|--:|--:|',
     ...measured.map(
-      ({ drill, answers, checked, returned, stale }) =>
-        `| ${[drill, answers.length, extremes(answers), checked, returned, stale].join(' | ')} |`,
+      ({ drill, routes, answers, checked, returned, stale }) =>
+        `| ${[drill, routes, answers.length, extremes(answers), checked, returned, stale].join(' | ')} |`,
     ),
   ].join('\n')
 }
