@@ -31,7 +31,7 @@ import type { Principal } from '../model/principal.ts'
 import { LEFT_OUT } from '../model/left-out-groups.ts'
 import { explainedRecord } from './explained-record.ts'
 import { namedUser } from './named-user.ts'
-import { askedRequest } from './mcp-questions.ts'
+import { requestOfQuestion } from './mcp-questions.ts'
 import { madeUpRequest } from './offline-engine.ts'
 import { NO_KEY, seatsMissing, userMissing } from './unknown-caller.ts'
 
@@ -154,16 +154,16 @@ async function explained(
   deps: ExplainDeps,
 ): Promise<{ evaluation: Evaluation; missing: Missing; voided: string; leftOut: string } | AdminRefusal> {
   const { method, path, host = null, space = null } = question
-  const asked = askedRequest(parts.table, { method, target: path, host })
-  if (asked instanceof Refusal) return inputInvalid([{ path: '/path', message: asked.detail }])
+  const httpRequest = requestOfQuestion(parts.table, { method, target: path, host })
+  if (httpRequest instanceof Refusal) return inputInvalid([{ path: '/path', message: httpRequest.detail }])
   // The bytes on the wire: UTF-8, one character a byte.
-  const target = Buffer.from(asked.target, 'utf8').toString('latin1')
+  const target = Buffer.from(httpRequest.target, 'utf8').toString('latin1')
   const lines = space === null ? [] : [space.replace(/^[ \t]+|[ \t]+$/g, '')]
-  const request = madeUpRequest({ ...asked, target }, lines)
-  const refusal = refusalOf({ method: asked.method, target, host: asked.host })
+  const request = madeUpRequest({ ...httpRequest, target }, lines)
+  const refusal = refusalOf({ method: httpRequest.method, target, host: httpRequest.host })
   if (refusal !== null)
     return {
-      evaluation: unreadableEvaluation({ ...request, target: asked.target }, refusal),
+      evaluation: unreadableEvaluation({ ...request, target: httpRequest.target }, refusal),
       missing: null,
       voided: '',
       leftOut: '',

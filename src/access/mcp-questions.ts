@@ -6,7 +6,7 @@ import { canonicalHost, hostsLabel } from '../model/host.ts'
 import { callOf, type McpCall, type McpKind } from '../model/mcp.ts'
 import type { McpEndpoint } from '../model/route.ts'
 
-export interface AskedRequest {
+export interface RequestQuestion {
   readonly method: string
   readonly target: string
   /** Null: it names none. */
@@ -21,12 +21,12 @@ const KINDS: ReadonlySet<string> = new Set<McpKind>(['tool', 'prompt', 'resource
  * get_weather`, or as the list of routes does, `tool /mcp#get_weather`. Any other question is the request
  * itself. A name that several servers have needs the second form, or a host.
  */
-export function askedRequest(table: RouteTable, asked: AskedRequest): AskedRequest | Refusal {
-  const { method, target, host } = asked
-  if (!KINDS.has(method) || table.servers.length === 0) return asked
+export function requestOfQuestion(table: RouteTable, question: RequestQuestion): RequestQuestion | Refusal {
+  const { method, target, host } = question
+  if (!KINDS.has(method) || table.servers.length === 0) return question
   const kind = method as McpKind
-  const [, path = null, listed = ''] = /^(\/[^#]*)#(.*)$/s.exec(target) ?? []
-  const name = path === null ? target : unescaped(listed)
+  const [, path = null, escaped = ''] = /^(\/[^#]*)#(.*)$/s.exec(target) ?? []
+  const name = path === null ? target : unescaped(escaped)
   const here = table.servers.filter(
     (each) => isAt(table, each, host) && (path === null || each.path === path),
   )
@@ -38,7 +38,7 @@ export function askedRequest(table: RouteTable, asked: AskedRequest): AskedReque
 }
 
 /** METHOD and PATH of a command. One argument such as `tool get_weather` is both. */
-export function askedIn(positionals: readonly string[]): readonly string[] {
+export function methodAndPath(positionals: readonly string[]): readonly string[] {
   const [first = '', ...others] = positionals
   const [, kind = '', name = ''] = /^(\S+) (.+)$/s.exec(first) ?? []
   return others.length === 0 && KINDS.has(kind) ? [kind, name] : positionals

@@ -9,7 +9,7 @@ import { Refusal } from '../model/errors.ts'
 import type { McpCall } from '../model/mcp.ts'
 import type { Principal } from '../model/principal.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
-import type { AskedRequest } from './mcp-questions.ts'
+import type { RequestQuestion } from './mcp-questions.ts'
 import type { Tables } from './tables.ts'
 
 export interface OfflineRequest {
@@ -76,7 +76,7 @@ export class OfflineEngine {
  * @param field the lines of another header with the space
  */
 export function madeUpRequest(
-  { method, target, host, call }: AskedRequest,
+  { method, target, host, call }: RequestQuestion,
   space: readonly string[],
   field = space,
 ): AuthorizationRequest {

@@ -21,7 +21,7 @@ import { Refusal } from '../model/errors.ts'
 import { canonicalHost } from '../model/host.ts'
 import { needsPermission, type Requirement, type Route, takesTenant } from '../model/route.ts'
 import type { GrantedKeyView, GrantedUserView, GrantingSeatView } from './answers.ts'
-import { type AskedRequest, askedRequest } from './mcp-questions.ts'
+import { type RequestQuestion, requestOfQuestion } from './mcp-questions.ts'
 import { madeUpRequest } from './offline-engine.ts'
 import { answeringEntry, type Tables } from './tables.ts'
 
@@ -62,13 +62,13 @@ interface RequestDescription {
 /** The question for a request. @returns a refusal if the gateway refuses every such request */
 export function queryOfRequest(tables: Tables, request: RequestDescription): HoldersQuery | Refusal {
   const { space } = request
-  const asked = askedRequest(tables.table, { ...request, target: request.path })
-  if (asked instanceof Refusal) return asked
-  const { method, call } = asked
-  const read = readTarget(asked.target, null, Infinity)
+  const httpRequest = requestOfQuestion(tables.table, { ...request, target: request.path })
+  if (httpRequest instanceof Refusal) return httpRequest
+  const { method, call } = httpRequest
+  const read = readTarget(httpRequest.target, null, Infinity)
   if (read instanceof Refusal) return read
-  const host = asked.host === null ? null : canonicalHost(asked.host)
-  if (host === null && asked.host !== null) return ambiguousHost
+  const host = httpRequest.host === null ? null : canonicalHost(httpRequest.host)
+  if (host === null && httpRequest.host !== null) return ambiguousHost
   const match = answeringEntry(tables, method, read, host, call)
   // Of a call, the question itself.
   const shown =
@@ -76,7 +76,7 @@ export function queryOfRequest(tables: Tables, request: RequestDescription): Hol
   const question = { ...shown, host, route: match?.route ?? null }
   if (match === null) return { ...question, permission: null, space }
   const permission = match.route.requirement
-  const where = needsPermission(permission) ? spaceAt(match, read, { ...asked, space }) : space
+  const where = needsPermission(permission) ? spaceAt(match, read, { ...httpRequest, space }) : space
   return where instanceof Refusal ? where : { ...question, permission, space: where }
 }
 
@@ -84,11 +84,11 @@ export function queryOfRequest(tables: Tables, request: RequestDescription): Hol
 function spaceAt(
   { route, params }: Match,
   { query }: RequestTarget,
-  { space, ...asked }: AskedRequest & Pick<RequestDescription, 'space'>,
+  { space, ...httpRequest }: RequestQuestion & Pick<RequestDescription, 'space'>,
 ): string | null | Refusal {
   const lines = space === null ? [] : [space]
-  const request = madeUpRequest(asked, lines)
-  const read = spaceOf(request, route.space, { params, query, authority: asked.host })
+  const request = madeUpRequest(httpRequest, lines)
+  const read = spaceOf(request, route.space, { params, query, authority: httpRequest.host })
   const isOpen = route.space.kind === 'header' || route.space.kind === 'query'
   return isOpen && read instanceof Refusal && read.code === 'space_required' ? space : read
 }

@@ -9,7 +9,7 @@ import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Route } from '../model/route.ts'
 import type { RouteTable } from '../decision/router/table.ts'
-import { type AskedRequest, askedRequest } from './mcp-questions.ts'
+import { type RequestQuestion, requestOfQuestion } from './mcp-questions.ts'
 import { patternFault, proveOnly, provePublic } from './assertions.ts'
 import { OfflineEngine, seatsByName } from './offline-engine.ts'
 import type { Tables } from './tables.ts'
@@ -38,7 +38,7 @@ export function faultsOfPolicy(
   const names = new Set(seats.map(({ name }) => name))
   const unknown = (named: readonly string[] | null) => (named ?? []).filter((name) => !names.has(name))
   const inCases = cases.flatMap(({ place, method, target, host, seats: named }) => [
-    ...faultsOfRequest(askedRequest(tables.table, { method, target, host }), tables).map((message) => ({
+    ...faultsOfRequest(requestOfQuestion(tables.table, { method, target, host }), tables).map((message) => ({
       place,
       message,
     })),
@@ -61,7 +61,7 @@ export function faultsOfPolicy(
   return [...inCases, ...inAssertions]
 }
 
-function faultsOfRequest(request: AskedRequest | Refusal, { methods }: Tables): string[] {
+function faultsOfRequest(request: RequestQuestion | Refusal, { methods }: Tables): string[] {
   if (request instanceof Refusal) return [request.detail]
   return methods.has(request.method) ? [] : [`the gateway does not accept the method ${request.method}`]
 }
@@ -138,7 +138,7 @@ export class CaseEngine {
 
   decide({ method, target, host, seats, space }: Omit<PolicyCase, 'place' | 'expect'>): Decision {
     const caller = seats === null ? missing : this.#holderOf(seats, space)
-    const request = askedRequest(this.#table, { method, target, host })
+    const request = requestOfQuestion(this.#table, { method, target, host })
     if (request instanceof Refusal) throw new Error(request.detail)
     const evaluation = this.#engine.decide({
       ...request,

@@ -1,7 +1,7 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
 import type { Store } from '../../seats-admin/index.ts'
-import { askedIn, askedRequest } from '../access/mcp-questions.ts'
+import { methodAndPath, requestOfQuestion } from '../access/mcp-questions.ts'
 import { extensions } from '../composition.ts'
 import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
@@ -111,7 +111,7 @@ export const explain = defineCommand({
   },
   example: 'seatgate explain DELETE /v1/orders/7 --space main --tenant acme --seat Viewer',
   run: async ({ values, positionals }, terminal) => {
-    const [method = '', target] = askedIn(positionals)
+    const [method = '', target] = methodAndPath(positionals)
     const expected = values.expect === undefined ? null : parsedOption('expect', values.expect, answerCode)
     checkRemoteUse(values)
     if (values.tables !== undefined && values.from !== undefined)
@@ -195,19 +195,19 @@ async function explainHere(
           }
     const { engine, signIn, otherIssuers, table } = await decisionPoint.compile(config)
     if (values.host === undefined && table.hosts !== null) terminal.printError(HOST_IS_MISSING)
-    const asked = askedRequest(table, { method, target, host: values.host ?? null })
-    if (asked instanceof Refusal) throw new CommandFailed(asked.detail)
-    const browser = { method: asked.method, rawHeaders: [], upgrade: false }
+    const httpRequest = requestOfQuestion(table, { method, target, host: values.host ?? null })
+    if (httpRequest instanceof Refusal) throw new CommandFailed(httpRequest.detail)
+    const browser = { method: httpRequest.method, rawHeaders: [], upgrade: false }
     // The target as the bytes on the wire: UTF-8, one character a byte.
-    const line = { ...asked, target: Buffer.from(asked.target, 'utf8').toString('latin1') }
-    const fields = { linesOf: () => headers.space, call: asked.call }
+    const line = { ...httpRequest, target: Buffer.from(httpRequest.target, 'utf8').toString('latin1') }
+    const fields = { linesOf: () => headers.space, call: httpRequest.call }
     const request = { ...line, credentials, fields, browser }
     const limits = { headerBytes: config.limits.headerBytes, methods: methodsOf(config) }
     const refusal = refusalOfRequestLine(line, limits)
     const evaluation =
       refusal === null
         ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
-        : unreadableEvaluation({ ...request, target: asked.target }, refusal)
+        : unreadableEvaluation({ ...request, target: httpRequest.target }, refusal)
     const decision = await withLeftOutGroups(evaluation.decision, values.token, config, store)
     await signIn?.close()
     await otherIssuers?.close()

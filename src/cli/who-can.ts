@@ -1,6 +1,6 @@
 /** `seatgate who-can`: the Seats that grant a request or a permission, and who holds one of them. */
 
-import { askedIn } from '../access/mcp-questions.ts'
+import { methodAndPath } from '../access/mcp-questions.ts'
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import { listsExactly, type SeatsFrom } from '../../seats-admin/model/seats-from.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
@@ -69,7 +69,7 @@ export const whoCan = defineCommand({
   },
   example: 'seatgate who-can DELETE /v1/trainings/7 --space main --tenant acme',
   run: async ({ values, positionals }, terminal) => {
-    const [method = '', path = ''] = askedIn(positionals)
+    const [method = '', path = ''] = methodAndPath(positionals)
     const { permission, host = null, space = null } = values
     if (permission === undefined ? path === '' : method !== '')
       throw new UsageError('either METHOD and PATH, or --permission, is required')

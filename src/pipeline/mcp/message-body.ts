@@ -20,8 +20,12 @@ export function readMessageBody(exchange: Exchange, limits: BodyLimits): Promise
 class MessageBody implements BodySink {
   readonly #exchange: Exchange
   readonly #limit: number
+  /** Milliseconds for the whole body. */
+  readonly #time: number
   readonly #resolve: (body: Buffer | Refusal) => void
-  readonly #timer: NodeJS.Timeout
+  /** Null: the body is complete, or refused. */
+  #timer: NodeJS.Timeout | null = null
+  #isOver = false
   /** One growing buffer: a client may send single bytes. */
   #bytes: Buffer = Buffer.alloc(0)
   #length = 0
@@ -30,7 +34,7 @@ class MessageBody implements BodySink {
     this.#exchange = exchange
     this.#limit = bytes
     this.#resolve = resolve
-    this.#timer = setTimeout(() => this.#refuse(bodyTooSlow), time)
+    this.#time = time
   }
 
   start(): void {
@@ -40,6 +44,8 @@ class MessageBody implements BodySink {
       response.writeContinue()
     }
     request.deliver(this)
+    // Most messages have arrived with their head.
+    if (!this.#isOver) this.#timer = setTimeout(() => this.#refuse(bodyTooSlow), this.#time)
   }
 
   data(chunk: Buffer): void {
@@ -57,17 +63,23 @@ class MessageBody implements BodySink {
   }
 
   end(): void {
-    clearTimeout(this.#timer)
+    this.#stop()
     this.#resolve(this.#bytes.subarray(0, this.#length))
   }
 
   aborted(): void {
-    clearTimeout(this.#timer)
+    this.#stop()
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
   }
 
   /** The rest of the body is discarded. */
   #refuse(refusal: Refusal): void {
-    clearTimeout(this.#timer)
+    this.#stop()
     this.#exchange.request.release(this)
     this.#resolve(refusal)
   }

@@ -7,7 +7,8 @@ import { inShares } from '../../../seats-admin/model/time-share.ts'
 import type { DecisionEngine } from '../../decision/engine.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import { McpExchange, mcpExchange } from '../../http/server/mcp-exchange.ts'
-import { jsonSteps, PIECE } from '../../lib/large-json.ts'
+import type { Parsed } from '../../lib/json.ts'
+import { jsonSteps } from '../../lib/large-json.ts'
 import type { RequestFields } from '../../model/authorization-request.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { McpEndpoint, Route } from '../../model/route.ts'
@@ -96,16 +97,16 @@ async function refusalOf(
   return isForeign(fields, route, mcp.server) ? foreign : null
 }
 
-function jsonOf({ response }: Exchange, bytes: Buffer) {
+function jsonOf({ response }: Exchange, bytes: Buffer): Parsed | Promise<Parsed> {
   const steps = jsonSteps(bytes)
+  // A small text takes one step.
+  const { done, value } = steps.next()
+  if (done === true) return value
   // The value takes up to twenty times the memory of the text.
-  const isLarge = bytes.length > PIECE
-  return isLarge
-    ? inTurn(
-        () => inShares(steps),
-        () => response.destroyed,
-      )
-    : inShares(steps)
+  return inTurn(
+    () => inShares(steps),
+    () => response.destroyed,
+  )
 }
 
 const foreign = new Refusal('origin_refused', 'A page of another origin may not call this server.')
