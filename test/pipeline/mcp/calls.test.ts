@@ -1,6 +1,9 @@
 /** Calls of an MCP server: what is forwarded, and each refusal. */
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { RawClient } from '../../support/raw-client.ts'
 import { startWorld } from '../../support/world.ts'
 import { agentsTable, requestOf, roundTrip, send, startMcp, tool, valueOf, VERSION } from './support.ts'
 
@@ -213,4 +216,32 @@ t.test('spaces', async (t) => {
   t.equal(await status('/mcp2?org=main'), 200)
   t.equal(await status('/mcp2?org=other'), 403)
   t.equal(await status('/mcp3', { Host: 'main.gw.example' }), 200)
+})
+
+t.test('tables that change while a message arrives', async (t) => {
+  const world = await startMcp(t)
+  const token = await world.token(['main:Reader'])
+  const change = async (lines: readonly string[]) => {
+    writeFileSync(join(world.folder, 'routes/agents.yaml'), agentsTable({ lines }))
+    await world.reload()
+  }
+  const during = async (lines: readonly string[]) => {
+    const bytes = requestOf(tool('get_weather'), { token, fields: { Expect: '100-continue' } })
+    const client = new RawClient(world.port)
+    client.send(bytes.slice(0, -5))
+    await client.until('100 Continue')
+    await change(lines)
+    client.send(bytes.slice(-5))
+    const [answer] = (await client.responses(1)).all
+    client.close()
+    return answer?.status
+  }
+  t.equal(await during(['tools: { get_weather: other:read }']), 403)
+  t.equal(await during(['tools: { other: weather:read }']), 404)
+  t.same(world.upstream.seen, [])
+  t.equal(await during(['tools: { get_weather: weather:read }']), 200)
+  t.match(JSON.parse(world.upstream.seen[0]?.body ?? ''), { params: { name: 'get_weather' } })
+  const logged = world.log().filter(({ mcp_method: method }) => method !== undefined)
+  t.equal(logged.length, 3)
+  t.notMatch(world.logText(), /mcp_method.*mcp_method.*\n/, 'noted once a line')
 })
