@@ -26,7 +26,7 @@ import type {
   plannedTables,
   pushedTables,
   tablesVersion,
-} from '../../access/tables-endpoints.ts'
+} from '../../access/tables-views.ts'
 
 export type RouteView = ValueOf<typeof listedRoute>
 export type ActiveTablesView = ValueOf<typeof activeTablesView>

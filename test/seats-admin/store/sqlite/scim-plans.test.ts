@@ -6,7 +6,7 @@ import { groupListings } from '../../../../seats-admin/store/group-listings.ts'
 import { scimGroupQueries } from '../../../../seats-admin/store/scim-group-writer.ts'
 import { membershipReads } from '../../../../seats-admin/store/scim-queries.ts'
 import { scimStatements } from '../../../../seats-admin/store/scim-reader.ts'
-import { scimUserQueries } from '../../../../seats-admin/store/scim-user-writer.ts'
+import { scimUserQueries } from '../../../../seats-admin/store/scim-user-queries.ts'
 import { sqlite } from '../../../../seats-admin/store/sqlite/sqlite-database.ts'
 import { mark, migrate } from '../../../../seats-admin/store/sqlite/sqlite-migrations.ts'
 
