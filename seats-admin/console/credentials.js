@@ -15,6 +15,9 @@ import { signal } from '@preact/signals'
  * @property {string | null} email
  * @property {boolean} byGroups SCIM groups give the users of the tenant their Seats
  * @property {boolean} readsGroups the user may read the SCIM groups of the tenant, which has some
+ * @property {boolean} readsTables the user may read the route tables, which are in the store
+ *
+ * @typedef {Pick<SignedIn, 'readsGroups' | 'readsTables'>} Reads what can be read in a space
  */
 
 /**
@@ -56,10 +59,10 @@ export function onSessionChanged(listener) {
 
 /**
  * @param {string} space
- * @param {boolean} readsGroups
+ * @param {Reads} reads
  */
-export function useSpace(space, readsGroups) {
-  if (signedIn.value !== null) signIn({ ...signedIn.value, space, readsGroups }, key)
+export function useSpace(space, reads) {
+  if (signedIn.value !== null) signIn({ ...signedIn.value, space, ...reads }, key)
 }
 
 export function forget() {

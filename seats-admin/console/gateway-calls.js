@@ -222,7 +222,7 @@ export async function callOnce(
 }
 
 /** Questions that are too long for a URL. */
-const READS = new Set(['/v1/seats/plan', '/v1/access/explain'])
+const READS = new Set(['/v1/seats/plan', '/v1/access/explain', '/v1/tables/plan'])
 
 /** Whether the body asks for what a change would do. @param {unknown} body */
 function isDryRun(body) {

@@ -21,13 +21,15 @@ export async function identified(key, wanted, before) {
   const space = wanted === '' || isOther ? me.admin_space : wanted
   const { admin_space: adminSpace, tenant: ownTenant, user, email } = me
   const by = { key, space }
-  const [readsGroups] = await Promise.all([
-    space === adminSpace && mayRead(callOnce('GET', '/v1/scim/groups', FIRST, by), NO_GROUPS),
+  const isAdmin = space === adminSpace
+  const [readsGroups, readsTables] = await Promise.all([
+    isAdmin && mayRead(callOnce('GET', '/v1/scim/groups', FIRST, by), NO_GROUPS),
+    isAdmin && mayRead(callOnce('GET', '/v1/tables', FIRST, by), NO_TABLES),
     mayRead(callOnce('GET', '/v1/seats', FIRST, by)),
   ])
   return {
     ...{ by: key === '' ? 'session' : 'key', space, adminSpace, tenant: ownTenant, user, email },
-    ...{ byGroups: me.seats_from === 'scim', readsGroups },
+    ...{ byGroups: me.seats_from === 'scim', readsGroups, readsTables },
   }
 }
 
@@ -35,20 +37,24 @@ const FIRST = { query: { limit: '1' } }
 
 /**
  * @param {string} space
- * @returns {Promise<boolean>} whether SCIM groups can be read there; rejects with a Refused where the user can
- *   do nothing
+ * @returns {Promise<import('./credentials.js').Reads>} rejects with a Refused where the user can do nothing
  */
 export async function trySpace(space) {
   const options = { ...FIRST, space }
-  const [readsGroups] = await Promise.all([
-    space === signedIn.value?.adminSpace && mayRead(call('GET', '/v1/scim/groups', options), NO_GROUPS),
+  const isAdmin = space === signedIn.value?.adminSpace
+  const [readsGroups, readsTables] = await Promise.all([
+    isAdmin && mayRead(call('GET', '/v1/scim/groups', options), NO_GROUPS),
+    isAdmin && mayRead(call('GET', '/v1/tables', options), NO_TABLES),
     mayRead(call('GET', '/v1/seats', options)),
   ])
-  return readsGroups
+  return { readsGroups, readsTables }
 }
 
 /** Of a tenant without SCIM, and of a gateway of an older version. */
 const NO_GROUPS = ['scim_not_configured', 'route_not_found']
+
+/** Of a gateway with its tables in files, and of an older version. */
+const NO_TABLES = ['tables_in_files', 'route_not_found']
 
 /**
  * @param {Promise<unknown>} reading

@@ -15,6 +15,8 @@ import { RoutesPage } from './pages/routes-page.js'
 import { EditSeatPage, NewSeatPage } from './pages/seat-form-page.js'
 import { SeatPage } from './pages/seat-page.js'
 import { SeatsPage } from './pages/seats-page.js'
+import { TablesPage } from './pages/tables-page.js'
+import { TablesVersionPage } from './pages/tables-version-page.js'
 import { UserPage } from './pages/user-page.js'
 import { UsersPage } from './pages/users-page.js'
 import { address } from './address.js'
@@ -39,6 +41,13 @@ const only = (view) => (rest) => (rest.length === 0 ? view : null)
 export const PAGES = [
   { name: '', text: 'Overview', icon: 'overview', viewOf: only(OverviewPage) },
   { name: 'routes', text: 'Routes', icon: 'routes', viewOf: only(RoutesPage) },
+  {
+    name: 'tables',
+    text: 'Tables',
+    icon: 'tables',
+    viewOf: (rest) => (rest.length > 1 ? null : rest.length === 1 ? TablesVersionPage : TablesPage),
+    isListed: ({ readsTables }) => readsTables,
+  },
   { name: 'seats', text: 'Seats', icon: 'seats', viewOf: seatsView },
   {
     name: 'api-keys',

@@ -6,6 +6,7 @@ import { html } from './markup.js'
 const PATHS = {
   overview: 'M3 12h4l3 8 4-16 3 8h4',
   routes: 'M4 6h9a4 4 0 0 1 0 8h-2a4 4 0 0 0 0 8h9M4 6l3-3M4 6l3 3',
+  tables: 'M4 5h16v14H4zM4 10h16M4 14.500h16M10 10v9',
   seats: 'M7 11V5a2 2 0 0 1 2-2h6a2 2 0 0 1 2 2v6M5 11h14v5H5zM7 16v5M17 16v5',
   keys: 'M14 10a4 4 0 1 0-4 4l1 0 2 2h2v2h2v2h4v-3l-7-7',
   users: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21a8 8 0 0 1 16 0',

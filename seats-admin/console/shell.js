@@ -122,9 +122,9 @@ function SpaceDialog({ now, onClose }) {
   const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     if (spaceFault(space) !== null) return
-    const readsGroups = await trySpace(space)
+    const reads = await trySpace(space)
     onClose()
-    useSpace(space, readsGroups)
+    useSpace(space, reads)
   })
   return html`<${Dialog} title="Change the space" onClose=${onClose} busy=${busy}>
     <form onSubmit=${run} class="stack">

@@ -23,6 +23,7 @@ export const CONSOLE_PATH = '/_seatgate/console'
 export const PAGES = [
   '',
   'routes',
+  'tables',
   'seats',
   'api-keys',
   'users',
