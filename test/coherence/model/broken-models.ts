@@ -3,7 +3,15 @@
  * several variants of the simulation are one of the model.
  */
 
-import { OF_ANSWERS, OF_CUTTING, OF_DECISIONS, OF_PROTOCOL, OF_REPORTS, OF_RESPONSES } from './scopes.ts'
+import {
+  OF_ANSWERS,
+  OF_CUTTING,
+  OF_DECISIONS,
+  OF_PROTOCOL,
+  OF_REPORTS,
+  OF_RESPONSES,
+  OF_TABLES,
+} from './scopes.ts'
 import type { Definitions } from './spin.ts'
 
 /** Definition that breaks the model → the scope in which it fails. */
@@ -38,6 +46,13 @@ export const BROKEN_MODELS: Readonly<Record<string, Definitions>> = {
   COUNTS_LEASE_ENDED: OF_CUTTING,
   COUNTS_ANY_REPORT: OF_REPORTS,
   NO_CUT_LIMIT: OF_ANSWERS,
+  ALWAYS_CURRENT: OF_TABLES,
+  ANSWERS_AT_ONCE: OF_TABLES,
+  NO_ANSWERS: OF_TABLES,
+  IGNORES_EARLIER: OF_TABLES,
+  TRUSTS_VERSION: OF_TABLES,
+  FORGETS_ACTIVATIONS: OF_TABLES,
+  KEEPS_TABLES: OF_TABLES,
 }
 
 const NO_TIMES = { none: 'a value of the model is that of one write, and has no time' }
@@ -105,6 +120,14 @@ export const IN_THE_MODEL: Readonly<Record<string, keyof typeof BROKEN_MODELS | 
     'a session ends with the iat of its token': NO_TIMES,
     'a stream with a token of the second of a revocation stays open': NO_TIMES,
     'a stream with a token of the next second is cut': NO_TIMES,
+    'tables are always current': 'ALWAYS_CURRENT',
+    'a push is answered before its activation has arrived': 'ANSWERS_AT_ONCE',
+    'a push does not wait for the answers of instances': 'NO_ANSWERS',
+    'tables decide before earlier changes have arrived': 'IGNORES_EARLIER',
+    'an instance trusts the version with which it starts': 'TRUSTS_VERSION',
+    'an activation before the first reading of tables is forgotten': 'FORGETS_ACTIVATIONS',
+    'a decision that waited counts by the former tables': 'KEEPS_TABLES',
+    'a process says what it has cut for tables before it has decided again': 'REPORTS_BEFORE_CUT',
     're-evaluation forgets changes during an evaluation': NO_STREAMS,
     're-evaluation forgets requests that are not decided yet': NO_STREAMS,
     're-evaluation forgets a reload': NO_STREAMS,

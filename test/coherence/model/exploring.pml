@@ -77,9 +77,15 @@ inline leaseIsRight(i) {
 
 /* The abstract protocol, for decisions: all that decisions need of it is that a live lease is right. */
 
+#ifdef ANSWERS_AT_ONCE
+#define isRight(i, w) true
+#else
+#define isRight(i, w) (at[i].lease == 0 || holds(i, w))
+#endif
+
 inline answerRightly(i, w) {
   d_step {
-    write[w].phase == ANNOUNCED && (at[i].lease == 0 || holds(i, w)) ->
+    write[w].phase == ANNOUNCED && isRight(i, w) ->
     write[w].phase = ANSWERED;
     name(w, READERS)
   }
@@ -129,7 +135,11 @@ active proctype decisions() {
   at[1].known = 1;
   do
   :: commitAndAnnounce(0, 1)
-#ifndef CUTTING
+#ifdef TABLES
+  :: activateInStore(0, 1)
+  :: prepare(1) :: cannotPrepare(1)
+  :: loadTables(1) :: storeTables(1)
+#elif !defined(CUTTING)
   :: commitAndAnnounce(0, 2)
 #endif
 #ifdef MOVES
@@ -141,7 +151,9 @@ active proctype decisions() {
   :: getRightly(1, 0) :: getRightly(1, 1)
   :: giveUp(1)
   :: expire(1)
-#ifndef CUTTING
+#ifdef TABLES
+  :: load(1, 0) :: store(1, 0)
+#elif !defined(CUTTING)
   :: load(1, 0) :: load(1, 1)
   :: store(1, 0) :: store(1, 1)
   :: takeShared(1, 0, 0) :: takeShared(1, 1, 0)
@@ -152,6 +164,10 @@ active proctype decisions() {
   :: hasLease(1)
 #ifdef CUTTING
   cuttingSteps
+#elif defined(TABLES)
+  :: decideByTables(1)
+  :: passGate(1)
+  :: endWait(1)
 #else
   :: lookAtOne(1)
   :: lookAtBoth(1)

@@ -18,8 +18,15 @@
 
 #include "state.pml"
 #include "writing.pml"
+#ifndef TABLES
+#define arrive(i, w) skip
+#define forgetTables(i) skip
+#endif
 #include "reading.pml"
 #include "deciding.pml"
+#ifdef TABLES
+#include "tables.pml"
+#endif
 #ifdef CUTTING
 #include "cutting.pml"
 #endif

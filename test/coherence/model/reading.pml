@@ -130,6 +130,7 @@ inline apply(i, w) {
   d_step {
     at[i].up && sent(w) && !knows(i, w) ->
     drop(i, w);
+    arrive(i, w);
     at[i].received = at[i].received | only(w)
   }
 }
@@ -176,12 +177,14 @@ inline get_(i, all) {
   if
   :: all ->
     dropAll(i);
+    forgetTables(i);
 #ifdef DROPS_ANNOUNCED
     at[i].received = 0
 #endif
   :: else ->
     for (y : at[i].read + 1 .. nextHead(i)) {
-      drop(i, y)
+      drop(i, y);
+      arrive(i, y)
     }
   fi;
   at[i].read = nextHead(i);

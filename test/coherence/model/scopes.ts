@@ -12,6 +12,9 @@ const REPORTS = ['DECISIONS', 'CUTTING']
 /** Memory and decisions, with a lease that is right whenever it is live. */
 const DECISIONS = ['DECISIONS']
 
+/** Route tables: what is active, and decisions with a value of memory. */
+const TABLES = ['DECISIONS', 'TABLES']
+
 /** Name → definitions. */
 export const SCOPES: Readonly<Record<string, Definitions>> = {
   'the lease is right: three writes': [...PROTOCOL, 'WRITES=3'],
@@ -20,6 +23,7 @@ export const SCOPES: Readonly<Record<string, Definitions>> = {
   'an answer of a closed revocation is right: one revocation': [...CUTTING, 'WRITES=1'],
   'an answer to a revocation is due within two seconds: one revocation': [...CUTTING, 'WRITES=1', 'PUNCTUAL'],
   'an answer counts what was cut for its own revocation: three revocations': [...REPORTS, 'WRITES=3'],
+  'a decision is one of a single state with its tables: two writes': [...TABLES, 'WRITES=2'],
   'all at once: one write': ['WRITES=1', 'LEASE=2'],
   ...(THOROUGH && {
     'the lease is right: three writes, and finer time': ['PROTOCOL', 'WRITES=3', 'LEASE=3'],
@@ -34,3 +38,4 @@ export const OF_CUTTING: Definitions = [...CUTTING, 'WRITES=1']
 export const OF_ANSWERS: Definitions = [...OF_CUTTING, 'PUNCTUAL']
 export const OF_REPORTS: Definitions = [...REPORTS, 'WRITES=2']
 export const OF_DECISIONS: Definitions = [...DECISIONS, 'WRITES=2']
+export const OF_TABLES: Definitions = [...TABLES, 'WRITES=2']

@@ -111,6 +111,13 @@ typedef Instance {
   SET looked;                       /* the revocations for which the worker has looked at it */
   SET reported;                     /* those for which the instance has said so */
 #endif
+#ifdef TABLES
+  bit ready; bit unable;            /* the candidate of the next activation is prepared; it cannot be */
+  byte readyFor;                    /* the activation whose candidate is prepared */
+  byte decidesBy; byte required;    /* the activation by which it decides, and the newest one that has arrived or was read */
+  bit isKnown;                      /* the store was read since the history began */
+  byte tables;                      /* 1 + the position of tables on their way from the store */
+#endif
   byte step; byte floor; byte seen; byte seenAt; bit arrived
 }
 
