@@ -11,32 +11,15 @@ import type { OpenCounts, ReachedInstance } from '../../seats-admin/model/revoca
 import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
-import type { FilesReader } from './current-files.ts'
+import type { Coherence } from './coherence.ts'
 import type { TablesAsOf, TablesReader } from './current-tables.ts'
 import { CUT_WITHIN, CutReports } from './cut-reports.ts'
 import { type Decider, Deciders } from './deciders.ts'
 import { type InstanceIdentity, type InstanceList, registeredFeed, singleInstanceFeed } from './feeds.ts'
 import { type FeedListener, Follower } from './follower.ts'
-import { LEASE, MARGIN, type Renewer } from './lease.ts'
+import { LEASE, MARGIN } from './lease.ts'
 import { ReachedInstances } from './reached-instances.ts'
 import { RecentChanges } from './recent-changes.ts'
-
-/** The access of a process to coherence: its own instance, or the primary's over a channel. */
-export interface Coherence extends Renewer, FilesReader, TablesReader {
-  /** From now on the decider receives all changes. */
-  join(decider: Decider): void
-  /**
-   * Announces a committed write of this process. Resolves when no decider of any instance decides on the
-   * state before the write. A write that found nothing to change waits for all writes up to its `seq`. Never
-   * rejects, and resolves at the latest after LEASE + MARGIN and a timer's delay.
-   */
-  announce(committed: Committed): Promise<void>
-  /**
-   * {@link announce} of a revocation, or of an activation of tables. Resolves with the instances that it has reached, this one first, once
-   * each that has acknowledged has said what it has cut, or two seconds after the commit. Never rejects.
-   */
-  revoke(committed: Committed): Promise<readonly ReachedInstance[]>
-}
 
 /** How a write was acknowledged. */
 export interface WriteResult {
@@ -59,7 +42,7 @@ export interface InstanceOptions extends InstanceIdentity {
   readonly bus: Bus | null
   readonly clock: Clock
   readonly listener: InstanceListener
-  /** Has the files of the configuration read, as {@link FilesReader}; left out: it has none. */
+  /** Has the files of the configuration read, as `FilesReader` says; left out: it has none. */
   readonly checkFiles?: () => Promise<void>
   /** The tables of the store; left out: the tables are in files. */
   readonly tables?: InstanceTables

@@ -21,7 +21,13 @@ import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { Decision, Evaluation } from '../model/decision.ts'
 import { needsPermission } from '../model/route.ts'
-import type { Principal } from '../model/principal.ts'
+import {
+  credentialChanged,
+  grantsChanged,
+  hasExpired,
+  type OpenExchange,
+  seatsChanged,
+} from './open-exchange.ts'
 import type { Changed, Changes } from './pending-changes.ts'
 import { concernOf, type RevokedCommit } from './revocation-cut.ts'
 
@@ -39,9 +45,6 @@ const BATCH = 100
  * of the time.
  */
 const REST = 19
-
-/** The fields of an exchange that re-evaluation uses. */
-export type OpenExchange = Pick<Exchange, 'startedAt' | 'evaluation' | 'refusal'>
 
 /** The functions of the pipeline that re-evaluation uses. */
 export interface OpenExchanges<E extends OpenExchange = Exchange> {
@@ -354,43 +357,6 @@ function refusalOf(exchange: OpenExchange, { refusal, decision }: Evaluation): R
   if (refusal !== null) return refusal
   if (!sameCaller(exchange, decision)) return otherCaller
   return sameSpace(exchange, decision) ? null : otherSpace
-}
-
-/** Whether the record of the credential, or a block of its owner, has changed. */
-function credentialChanged({ evaluation }: OpenExchange, changed: Changed): boolean {
-  const principal: Principal | null = evaluation?.decision.principal ?? null
-  if (principal === null) return false
-  const { tenant, method, user, owner, session } = principal
-  if (method === 'api-key' && changed.has(tenant, 'api-key', user)) return true
-  if (owner !== null && changed.has(tenant, 'block', owner)) return true
-  return session !== null && changed.has(tenant, 'session', session)
-}
-
-/** Whether a Seat that grants the permission has changed, or what gives the caller Seats. */
-function seatsChanged({ evaluation }: OpenExchange, changed: Changed): boolean {
-  const { principal = null, seats = [] } = evaluation?.decision ?? {}
-  if (principal === null) return false
-  const { tenant, claims, method, owner } = principal
-  const member = claims.by === 'membership' ? claims.member : null
-  if (member !== null && changed.has(tenant, 'membership', member)) return true
-  if (owner !== null && method !== 'api-key' && changed.has(tenant, 'grant', owner)) return true
-  return seats.some(
-    ({ id, name, verdict }) =>
-      verdict === 'grants' &&
-      (changed.has(tenant, 'seat-name', name) || (id !== null && changed.has(tenant, 'seat', id))),
-  )
-}
-
-/** Whether a grant of the caller has begun or ended since the decision. */
-function grantsChanged({ evaluation }: OpenExchange, now: number, wall: number): boolean {
-  const grants = evaluation?.grants ?? null
-  return grants !== null && !grants.isCurrent(now, wall)
-}
-
-/** @param now ms since the epoch */
-function hasExpired({ evaluation }: OpenExchange, now: number): boolean {
-  const until = evaluation?.decision.principal?.validUntil ?? null
-  return until !== null && now >= until
 }
 
 /** The upstream received the caller's identity, so it must stay the same. */

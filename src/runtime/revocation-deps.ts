@@ -1,7 +1,7 @@
 /** What the endpoints of revocations use of the gateway, for one configuration. */
 
 import type { AdminDeps } from '../../seats-admin/index.ts'
-import type { Coherence } from '../coherence/instance.ts'
+import type { Coherence } from '../coherence/coherence.ts'
 import type { Config } from '../config/config.ts'
 import { receiptSigner } from '../identity/receipt.ts'
 import { type Route, takesTenant } from '../model/route.ts'

@@ -5,7 +5,8 @@ import type { Evaluation } from '../../src/model/decision.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { Changes } from '../../src/pipeline/pending-changes.ts'
-import { type OpenExchange, Reevaluation } from '../../src/pipeline/reevaluation.ts'
+import type { OpenExchange } from '../../src/pipeline/open-exchange.ts'
+import { Reevaluation } from '../../src/pipeline/reevaluation.ts'
 
 const refusal = new Refusal('caller_blocked', 'Blocked.')
 const unavailable = new Refusal('unavailable', 'Away.')

@@ -7,7 +7,7 @@
 import type { CurrentTables } from '../../../src/coherence/current-tables.ts'
 import type { ChangeListener } from '../../../src/coherence/feed-reading.ts'
 import type { Changes } from '../../../src/pipeline/pending-changes.ts'
-import type { Coherence } from '../../../src/coherence/instance.ts'
+import type { Coherence } from '../../../src/coherence/coherence.ts'
 import { LEASE, type Lease, MARGIN } from '../../../src/coherence/lease.ts'
 import { CUT_WITHIN } from '../../../src/coherence/cut-reports.ts'
 import type { ReachedInstance } from '../../../seats-admin/model/revocation.ts'

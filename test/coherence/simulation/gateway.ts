@@ -4,7 +4,8 @@
  */
 
 import type { History } from '../../../src/coherence/history.ts'
-import type { Coherence, Instance } from '../../../src/coherence/instance.ts'
+import type { Coherence } from '../../../src/coherence/coherence.ts'
+import type { Instance } from '../../../src/coherence/instance.ts'
 import { RemoteInstance } from '../../../src/coherence/worker-link.ts'
 import { Decider } from './decider.ts'
 import { channelBetween } from './channel.ts'

@@ -5,7 +5,8 @@
 
 import { History } from '../../../src/coherence/history.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
-import { type Coherence, Instance } from '../../../src/coherence/instance.ts'
+import type { Coherence } from '../../../src/coherence/coherence.ts'
+import { Instance } from '../../../src/coherence/instance.ts'
 import { Lease } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
 import type { Committed } from '../../../seats-admin/model/change.ts'

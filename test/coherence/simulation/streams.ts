@@ -1,7 +1,8 @@
 /** The requests of one process that have not ended, which the product's re-evaluation watches. */
 
 import type { Changes } from '../../../src/pipeline/pending-changes.ts'
-import type { OpenExchange, OpenExchanges, ReevaluationClock } from '../../../src/pipeline/reevaluation.ts'
+import type { OpenExchange } from '../../../src/pipeline/open-exchange.ts'
+import type { OpenExchanges, ReevaluationClock } from '../../../src/pipeline/reevaluation.ts'
 import type { Evaluation } from '../../../src/model/decision.ts'
 import type { Refusal } from '../../../src/model/errors.ts'
 import type { Clock } from '../../../src/coherence/clock.ts'
