@@ -1,9 +1,27 @@
 /** The versions of route tables in the console, in a real Chromium: to read, and to roll back to one. */
 
-import t from 'tap'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
 import { startChromium } from '../sign-in/chromium.ts'
 import { startPushed, tableOf } from '../tables/pushing.ts'
 import { ConsolePages } from './console.ts'
+
+/** In both themes, and in a narrow window. */
+async function accessible(t: Test, page: Page, what: string): Promise<void> {
+  await page.evaluate(axe.source)
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const violations = await page.evaluate<string[]>(
+      'axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => id + nodes[0].html))',
+    )
+    t.same(violations, [], `${what}, ${colorScheme}`)
+  }
+  const size = page.viewportSize()
+  await page.setViewportSize({ width: 360, height: 800 })
+  t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), what)
+  if (size !== null) await page.setViewportSize(size)
+}
 
 const link = { name: 'Tables', exact: true } as const
 
@@ -18,6 +36,7 @@ t.test('versions, what differs, and the way back', async (t) => {
   const rows = page.getByRole('table').getByRole('row')
   await rows.nth(3).waitFor()
   t.match(await rows.nth(1).innerText(), /^3 active\t.*\t.*\(api key\)\t1\t[0-9a-f]{12}$/s)
+  await accessible(t, page, 'versions')
   await page.getByRole('link', { name: '2', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Version 2' }).waitFor()
   await page.getByRole('heading', { name: 'Changes since version 1' }).waitFor()
@@ -25,9 +44,11 @@ t.test('versions, what differs, and the way back', async (t) => {
     (await page.locator('.changes li').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ')),
     ['removed: − 3 GET /gate: public', 'added: + 3 GET /gate: a:read'],
   )
+  await accessible(t, page, 'a version')
   await page.getByRole('button', { name: 'Roll back to it…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('requires more: authenticated → a:read').waitFor()
+  await accessible(t, page, 'the dialog')
   await dialog.getByText('Loses: API key').waitFor({ state: 'detached' })
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
