@@ -2,6 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { agentsTable } from '../pipeline/mcp/support.ts'
 import { until } from '../support/until.ts'
 import { startConsole } from './console.ts'
 
@@ -13,7 +14,8 @@ const ROUTES = [
   'ANY /v1/me: authenticated',
   'GET /docs/*: public',
 ]
-const console = await startConsole(t, { routes: ROUTES })
+const agents = agentsTable({ lines: ['tools: { get_weather: weather:read }'] })
+const console = await startConsole(t, { routes: ROUTES, tables: { 'agents.yaml': agents } })
 const { world } = console
 const { gateway } = world
 await gateway.seat('Editor', ['main'], ['trainings:list', 'trainings:create'])
@@ -236,3 +238,17 @@ t.test('no page violated its policy or failed', (t) => {
 function isFocused(page: Page, text: string): Promise<boolean> {
   return page.evaluate<boolean>(`document.activeElement?.textContent?.trim() === ${JSON.stringify(text)}`)
 }
+
+t.test('a tool of an MCP server', async (t) => {
+  const page = await console.signedIn('routes?q=get_weather')
+  await row(page, 'tool /mcp#get_weather').waitFor()
+  t.equal(await rows(page), 1)
+  await page.close()
+  const explain = await console.signedIn(
+    'explain?method=Tool&path=get_weather&space=main&by=seats&seats=Viewer',
+  )
+  await explain.getByRole('button', { name: 'Explain', exact: true }).click()
+  await until(async () => /tool \/mcp#get_weather/.test(await answer(explain)), 'it names the line')
+  t.match(await answer(explain), 'weather:read')
+  await explain.close()
+})

@@ -146,7 +146,8 @@ function settingsOf(values: object): Record<string, unknown> {
   return Object.fromEntries(settings)
 }
 
-export interface Start extends Settings, Pick<WorldOptions, 'answer' | 'target' | 'secure' | 'top'> {
+export interface Start
+  extends Settings, Pick<WorldOptions, 'answer' | 'target' | 'secure' | 'top' | 'tables'> {
   /** The gateway's origin for browsers, by its port. */
   readonly originOf?: (port: number, gateway: World) => string | Promise<string>
   /** Settings of the providers, by the origin. */

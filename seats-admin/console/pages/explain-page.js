@@ -31,6 +31,8 @@ import { useKnownSeats } from '../suggestions.js'
  */
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
+/** A call of an MCP server: its name is the path. */
+const KINDS = ['tool', 'prompt', 'resource', 'method']
 const CALLERS = /** @type {const} */ ([
   ['seats', 'a holder of Seats'],
   ['user', 'a user'],
@@ -68,13 +70,22 @@ function fromAddress() {
 /** @param {Question} question */
 function bodyOf({ method, path, space, by, who, seats }) {
   return {
-    method: method.trim().toUpperCase(),
+    method: methodOf(method.trim()),
     path: path.trim(),
     ...(space === '' ? {} : { space }),
     ...(by === 'seats' ? { seats } : {}),
     ...(by === 'user' ? { user: who } : {}),
     ...(by === 'api_key' ? { api_key: who.trim() } : {}),
   }
+}
+
+/**
+ * Methods are in upper case, and the kinds of calls of MCP servers in lower case.
+ *
+ * @param {string} text
+ */
+function methodOf(text) {
+  return KINDS.includes(text.toLowerCase()) ? text.toLowerCase() : text.toUpperCase()
 }
 
 /** The answer to a question. That to a former question is not shown beside the present one. */
@@ -144,7 +155,7 @@ export function ExplainPage() {
           label="Method"
           value=${method}
           required
-          suggestions=${METHODS}
+          suggestions=${[...METHODS, ...KINDS]}
           onInput=${(/** @type {string} */ value) => change({ method: value })}
         />
         <${Field}
