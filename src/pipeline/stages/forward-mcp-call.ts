@@ -31,6 +31,8 @@ export function forwardMcpCall(
     const upstream = target?.kind === 'upstream' ? upstreams.get(target.name) : undefined
     if (mcp === undefined || upstream === undefined) return next(exchange)
     const filter = filterOf(exchange, mcp, engine)
+    // The body, which was read before, is counted again.
+    exchange.bytesIn = 0
     forward(exchange, upstream, refuse, filter === null ? withLastEvent(mcp) : filteredBy(filter, refuse))
     return ANSWERED
   }

@@ -91,8 +91,6 @@ async function refusalOf(
     return new Refusal('request_malformed', call.message)
   }
   mcp.call = call
-  // Counted again when it is forwarded.
-  exchange.bytesIn = 0
   request.restore(bytes)
   return isForeign(fields, route, mcp.server) ? foreign : null
 }
