@@ -1,6 +1,6 @@
 /** The meaning of a difference between two route tables: who may do more, who may do less. */
 
-import { holds } from '../../seats-admin/model/permission.ts'
+import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { needsPermission, type Place, type Route, takesTenant, upstreamOf } from '../model/route.ts'
 import { isSpaceHeader, sourceText } from '../model/space-source.ts'
 import { type Difference, differenceSteps, spaceOf } from './difference.ts'
@@ -51,12 +51,13 @@ export function* changeSteps(
   seats: readonly GrantingSeat[] | null,
 ): Generator<null, ChangeOf[]> {
   const byPair = new Map<string, MovedSeats>()
+  const index = seats === null ? null : new SeatIndex(seats)
   const changes: (ChangeOf & Sortable)[] = []
   for (const difference of differences) {
     yield null
     const { before, after } = difference
     const pair = JSON.stringify([before, after].map((route) => route && [route.requirement, route.tenant]))
-    const moved = seats === null ? null : (byPair.get(pair) ?? movedSeats(before, after, seats))
+    const moved = index === null ? null : (byPair.get(pair) ?? movedSeats(before, after, index))
     if (moved !== null) byPair.set(pair, moved)
     const change = changeOf(difference, moved)
     changes.push({ change, difference, ...sortable(change) })
@@ -85,19 +86,35 @@ export type Change = ReturnType<typeof changeOf>
 
 type MovedSeats = ReturnType<typeof movedSeats>
 
-function movedSeats(before: Route | null, after: Route | null, seats: readonly GrantingSeat[]) {
-  const [had, has] = [seatsOf(before, seats), seatsOf(after, seats)]
+function movedSeats(before: Route | null, after: Route | null, index: SeatIndex) {
+  const [had, has] = [index.mayUse(before), index.mayUse(after)]
   return { gain: [...has.difference(had)].sort(), lose: [...had.difference(has)].sort() }
 }
 
-/** The Seats that may use the entry. Every Seat may use `public` and `authenticated`. */
-function seatsOf(route: Route | null, seats: readonly GrantingSeat[]): Set<string> {
-  if (route === null) return new Set()
-  const all = !needsPermission(route.requirement)
-  const may = seats.filter(
-    ({ tenant, permissions }) => takesTenant(route, tenant) && (all || holds(permissions, route.requirement)),
-  )
-  return new Set(may.map(({ name }) => name))
+/** Seats by each of their permissions: most pairs of requirements are about few of them. */
+class SeatIndex {
+  readonly #all: readonly GrantingSeat[]
+  readonly #byPermission = new Map<string, GrantingSeat[]>()
+
+  constructor(seats: readonly GrantingSeat[]) {
+    this.#all = seats
+    for (const seat of seats)
+      for (const permission of seat.permissions) {
+        const list = this.#byPermission.get(permission)
+        if (list === undefined) this.#byPermission.set(permission, [seat])
+        else list.push(seat)
+      }
+  }
+
+  /** The names of those that may use an entry. Every Seat may use `public` and `authenticated`. */
+  mayUse(route: Route | null): Set<string> {
+    if (route === null) return new Set()
+    const { requirement } = route
+    const may = needsPermission(requirement)
+      ? [requirement, EVERY_PERMISSION].flatMap((each) => this.#byPermission.get(each) ?? [])
+      : this.#all
+    return new Set(may.filter(({ tenant }) => takesTenant(route, tenant)).map(({ name }) => name))
+  }
 }
 
 /** The rank of an entry: a lower one requires less. All permissions have the same rank. */

@@ -12,7 +12,7 @@ import {
   seatsHeld,
 } from '../../seats-admin/index.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
-import { holds } from '../../seats-admin/model/permission.ts'
+import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { needsPermission, type Route, takesTenant } from '../model/route.ts'
 import type { GrantingSeat } from './access-change.ts'
 import { ofBlockedOwners } from './permission-holders.ts'
@@ -129,24 +129,23 @@ type Access = ReadonlySet<string> | 'all'
 
 const NOWHERE: ReadonlySet<string> = new Set()
 
+/** The access of each group; a group that is left out has none. */
+type GroupAccess = ReadonlyMap<CallerGroup, ReadonlySet<string>> | 'all'
+
 /** Answers who moves by a change. Callers are compared once for each pair of requirements. */
 export class CallerComparison {
   readonly #tenant: string
   readonly #seats: readonly PlacedSeat[]
   readonly #groups: readonly CallerGroup[]
   readonly #groupsBySeat = new Map<string, CallerGroup[]>()
+  /** The Seats by each of their permissions; null: not made yet. */
+  #byPermission: ReadonlyMap<string, readonly PlacedSeat[]> | null = null
   readonly #byPair = new Map<string, MovedCallers>()
 
   constructor(tenant: string, seats: readonly PlacedSeat[], groups: readonly CallerGroup[]) {
     this.#tenant = tenant
     this.#seats = seats
     this.#groups = groups
-    for (const group of groups)
-      for (const name of group.seats) {
-        const holders = this.#groupsBySeat.get(name)
-        if (holders === undefined) this.#groupsBySeat.set(name, [group])
-        else holders.push(group)
-      }
   }
 
   /** In small steps. */
@@ -157,9 +156,11 @@ export class CallerComparison {
     const [had, has] = [yield* this.#accessTo(before), yield* this.#accessTo(after)]
     const users = new Moves<NamedUser>(({ sub, email }) => email ?? sub)
     const keys = new Moves<NamedKey>(({ name }) => name)
-    for (const group of this.#groups) {
+    // Of 10,000 pairs, most are about few callers.
+    const some = had === 'all' || has === 'all' ? this.#groups : new Set([...had.keys(), ...has.keys()])
+    for (const group of some) {
       yield null
-      const [old, now] = [had(group), has(group)]
+      const [old, now] = [spacesOf(had, group), spacesOf(has, group)]
       const [gains, loses] = [isWider(now, old), isWider(old, now)]
       users.count(group.users, gains, loses)
       keys.count(group.keys, gains, loses)
@@ -175,15 +176,15 @@ export class CallerComparison {
     return needsPermission(route.requirement) ? `${route.requirement} ${fixedSpace(route) ?? ''}` : ''
   }
 
-  *#accessTo(route: Route | null): Generator<null, (group: CallerGroup) => Access> {
-    if (route === null || !takesTenant(route, this.#tenant)) return () => NOWHERE
-    const { requirement } = route
-    if (!needsPermission(requirement)) return () => 'all'
-    const fixed = fixedSpace(route)
+  *#accessTo(route: Route | null): Generator<null, GroupAccess> {
     const spaces = new Map<CallerGroup, Set<string>>()
-    for (const seat of this.#seats) {
-      yield null
-      if (!holds(seat.permissions, requirement)) continue
+    if (route === null || !takesTenant(route, this.#tenant)) return spaces
+    const { requirement } = route
+    if (!needsPermission(requirement)) return 'all'
+    const fixed = fixedSpace(route)
+    const byPermission = (this.#byPermission ??= yield* this.#index())
+    const granting = new Set([requirement, EVERY_PERMISSION].flatMap((each) => byPermission.get(each) ?? []))
+    for (const seat of granting) {
       const granted = fixed === null ? seat.spaces : seat.spaces.filter((space) => space === fixed)
       for (const group of this.#groupsBySeat.get(seat.name) ?? []) {
         const all = spaces.get(group) ?? new Set()
@@ -192,8 +193,31 @@ export class CallerComparison {
         yield null
       }
     }
-    return (group) => spaces.get(group) ?? NOWHERE
+    return spaces
   }
+
+  *#index(): Generator<null, ReadonlyMap<string, readonly PlacedSeat[]>> {
+    const byPermission = new Map<string, PlacedSeat[]>()
+    for (const seat of this.#seats) {
+      yield null
+      for (const permission of seat.permissions) addTo(byPermission, permission, seat)
+    }
+    for (const group of this.#groups) {
+      yield null
+      for (const name of group.seats) addTo(this.#groupsBySeat, name, group)
+    }
+    return byPermission
+  }
+}
+
+function addTo<V>(lists: Map<string, V[]>, key: string, one: V): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [one])
+  else list.push(one)
+}
+
+function spacesOf(access: GroupAccess, group: CallerGroup): Access {
+  return access === 'all' ? access : (access.get(group) ?? NOWHERE)
 }
 
 /** The only space that an entry accepts; null: the request names it. */

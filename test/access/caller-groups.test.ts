@@ -121,7 +121,7 @@ t.test('the tenant and the space of an entry', async (t) => {
 
 t.test('names', async (t) => {
   const groups = await callerGroups(store, 'acme', now)
-  const [user] = new CallerComparison('acme', placed, groups).moved(null, entry('a:edit', { tenant: 'x' }))
+  const [user] = new CallerComparison('acme', placed, groups).moved(null, entry('a:edit'))
   t.equal(user, null, 'it goes in steps')
   const { users } = result(new CallerComparison('acme', placed, groups).moved(null, entry('a:read')))
   t.match(users.gain, [
