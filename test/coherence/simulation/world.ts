@@ -282,7 +282,10 @@ export class World {
     for (const { lease, process } of open)
       if (!lease.live()) this.checker.report('no lease', `${process.name} has none`)
     const asked = timeline.now
-    for (const decider of open)
+    // One that cannot build the active tables decides nothing.
+    const { files } = this.database.tables
+    const deciding = open.filter((each) => this.gatewayOf(each)?.refuses(files) !== true)
+    for (const decider of deciding)
       for (const question of QUESTIONS) if (question.credential !== 'cookie') this.ask(decider, question)
     timeline.runUntil(timeline.now + 50)
     // A request from before may still wait for a response that was lost.
@@ -296,7 +299,10 @@ export class World {
   /** Without faults, each gateway that serves says what it has cut. */
   #checkRevocation(): void {
     const { timeline } = this.context
-    const serving = this.gateways.filter(({ deciders }) => deciders.some(({ isOpen }) => isOpen))
+    const { files } = this.database.tables
+    const serving = this.gateways.filter(
+      (each) => !each.refuses(files) && each.deciders.some(({ isOpen }) => isOpen),
+    )
     this.#reached = []
     const [decider] = serving.flatMap(({ deciders }) => deciders.filter(({ isOpen }) => isOpen))
     if (decider === undefined) return
