@@ -27,6 +27,7 @@ const OWN_RESOURCES: ReadonlySet<string> = new Set([
   'sessions',
   'access',
   'routes',
+  'tables',
   'fleet',
   'decisions',
   'canary',

@@ -59,9 +59,8 @@ function open(name: string, text: string) {
   const { document, root } = openDocument(name, source, storedSchema, null)
   // A file with rate limits alone is no table.
   const isTable =
-    document.root !== null && (!root.has('rate_limits') || root.has('upstream') || root.has('routes'))
-  if (isTable)
-    for (const key of ['upstream', 'routes'].filter((each) => !root.has(each)))
-      root.faultAtMap(`the file must have the key "${key}"`)
+    document.root !== null &&
+    (!root.has('rate_limits') || ['upstream', 'routes', 'mcp'].some((key) => root.has(key)))
+  if (isTable && !root.has('upstream')) root.faultAtMap('the file must have the key "upstream"')
   return { document, root, comments, isTable }
 }

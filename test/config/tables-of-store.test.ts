@@ -133,6 +133,19 @@ t.test('a file that is neither a table nor has rate limits is a fault', async (t
   )
 })
 
+t.test('a file may guard an MCP server alone', async (t) => {
+  const mcp = `upstream: main
+mcp:
+  path: /mcp
+  resource: https://gw.example/mcp
+  authorization_servers: [https://login.example]
+  tools: { get: a:read }
+`
+  const { config, faults } = await built(t, { 'a.yaml': mcp })
+  t.same(faults, [])
+  t.ok((config?.routes.length ?? 0) > 0)
+})
+
 t.test('a comment in a file accepts its warnings', async (t) => {
   const crossing = 'upstream: main\n# seatgate: accept no_such_code\nroutes:\n  GET /a: a:read\n'
   const { faults } = await built(t, { 'a.yaml': crossing })
