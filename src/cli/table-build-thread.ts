@@ -15,18 +15,14 @@ if (port === null) throw new Error('this file is a thread')
 
 const { input: packed, files } = workerData
 const input = unpack(packed) as unknown as TablesInput
-const built = buildTables({ ...input, context: contextOf(input.context) }, files)
+const { entries, ...others } = buildTables({ ...input, context: contextOf(input.context) }, files)
+let sent = 0
 const say = (message: ThreadMessage) => port.postMessage(message)
-if ('faults' in built) say(built)
-else {
-  const { entries, ...others } = built
-  let sent = 0
-  const next = () => {
-    if (sent >= entries.length) return say({ built: others })
-    const from = sent
-    sent += ENTRIES_A_MESSAGE
-    say({ entries: entries.slice(from, sent) })
-  }
-  port.on('message', next)
-  next()
+const next = () => {
+  if (sent >= entries.length) return say({ built: others })
+  const from = sent
+  sent += ENTRIES_A_MESSAGE
+  say({ entries: entries.slice(from, sent) })
 }
+port.on('message', next)
+next()

@@ -1,43 +1,29 @@
-/** Builds tables of the store with their router: plain data in, plain data out, so that a thread can do it. */
+/** Builds tables of the store: plain data in, plain data out, so that a thread can do it. */
 
 import type { ActiveTables } from '../../seats-admin/index.ts'
-import { builtInPaths } from '../composition.ts'
 import type { RouteEntry } from '../config/config.ts'
 import { contentHash } from '../config/content-hash.ts'
-import { distinctFaults, type Fault, sortFaults } from '../config/faults.ts'
+import type { Fault } from '../config/faults.ts'
 import type { LoadResult } from '../config/load.ts'
 import { type BuiltTables, buildStored } from '../config/tables-of-store.ts'
 import type { RouteContext } from '../config/table-settings.ts'
-import { compileTable } from '../decision/router/table.ts'
 
 /** What tables are built with, from a main file. */
-export interface TablesInput extends Pick<
-  LoadResult['tablesInput'],
-  'context' | 'upstreams' | 'api' | 'methods'
-> {
-  /** Whether sign-in is configured, and whether identity is signed: both have routes. */
-  readonly routes: { readonly signIn: boolean; readonly identity: boolean }
-}
+export type TablesInput = LoadResult['tablesInput']
 
-/** In place of the tables: their faults, those of the router included. */
-export interface FaultyTables {
+/** Tables without the checks of the router. With faults, they are for further checks only. */
+export interface UncheckedTables extends BuiltTables {
   readonly faults: readonly Fault[]
 }
 
 export function buildTables(
-  { context, upstreams, api, methods, routes }: TablesInput,
+  { context, upstreams, api, methods }: TablesInput,
   files: ActiveTables['files'],
-): BuiltTables | FaultyTables {
+): UncheckedTables {
   const { documents, comments, active, rateLimits } = buildStored({ files }, context)
   const entries = active.flatMap((table) => table.entries)
-  const { faults } = compileTable(entries, upstreams, builtInPaths(api, routes), api.hosts)
-  const all = [
-    ...documents.flatMap((document) => document.faults),
-    ...comments.flatMap((each) => each.faults),
-    ...faults,
-  ]
-  if (all.length > 0) return { faults: sortFaults(distinctFaults(all)) }
-  return { entries, rateLimits, hash: contentHash(entries, { upstreams, methods, api }) }
+  const faults = [...documents, ...comments].flatMap((each) => each.faults)
+  return { entries, rateLimits, faults, hash: contentHash(entries, { upstreams, methods, api }) }
 }
 
 /** Sets become lists in a copy for a thread. */
@@ -77,5 +63,4 @@ export const ENTRIES_A_MESSAGE = 500
 /** What the thread says: some entries, of which it sends more on request, and then the rest. */
 export type ThreadMessage =
   | { readonly entries: readonly RouteEntry[] }
-  | { readonly built: Omit<BuiltTables, 'entries'> }
-  | FaultyTables
+  | { readonly built: Omit<UncheckedTables, 'entries'> }

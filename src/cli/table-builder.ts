@@ -5,35 +5,41 @@
 
 import { Worker } from 'node:worker_threads'
 import type { RouteEntry } from '../config/config.ts'
-import { ConfigError } from '../config/faults.ts'
-import type { BuiltTables } from '../config/tables-of-store.ts'
+import { ConfigError, distinctFaults, sortFaults } from '../config/faults.ts'
 import { pack } from '../config/worker-copy.ts'
+import { builtInPaths } from '../composition.ts'
+import { tableCompilation } from '../decision/router/table.ts'
+import { inSlices } from '../lib/time-slices.ts'
 import type { WithTables } from '../runtime/extensions.ts'
 import type { Loaded } from './load-tables.ts'
 import {
   buildTables,
-  type FaultyTables,
   plainContext,
   type TablesInput,
   type ThreadMessage,
+  type UncheckedTables,
 } from './table-build.ts'
 
 /** Characters of all files up to which they are built at once: some 100 routes, in 10 ms. */
 const MAX_AT_ONCE = 8192
 
-/** Compiled in the package, and TypeScript in a clone. */
-const THREAD = new URL(
-  import.meta.url.endsWith('.ts') ? './table-build-thread.ts' : './table-build-thread.js',
-  import.meta.url,
-)
+const THREAD = new URL('./table-build-thread.js', import.meta.url)
+
+/** The time of a slice of the router's checks in ms: requests are served between two of them. */
+const SLICES = { work: 5, pause: 1 }
+const NEVER = new AbortController().signal
 
 /** The function that builds the configuration of a loaded main file with tables of the store. */
 export function tablesWith({ config, tablesInput, withBuilt }: Loaded): WithTables {
+  const { upstreams, api } = tablesInput
   const signIn = [...config.tenants.values()].some(({ oidc }) => oidc !== null)
-  const input = { ...tablesInput, routes: { signIn, identity: config.identity !== null } }
+  const builtIn = builtInPaths(api, { signIn, identity: config.identity !== null })
   return async (tables) => {
-    const built = await buildHereOrThere(input, tables.files)
-    if ('faults' in built) throw new ConfigError(built.faults)
+    const built = await buildHereOrThere(tablesInput, tables.files)
+    const compilation = tableCompilation(built.entries, upstreams, builtIn, api.hosts)
+    const { faults } = await inSlices(compilation, SLICES, NEVER)
+    const all = sortFaults(distinctFaults([...built.faults, ...faults]))
+    if (all.length > 0) throw new ConfigError(all)
     return withBuilt(built, tables)
   }
 }
@@ -46,17 +52,17 @@ function buildHereOrThere(input: TablesInput, files: Readonly<Record<string, str
 function buildInThread(
   input: TablesInput,
   files: Readonly<Record<string, string>>,
-): Promise<BuiltTables | FaultyTables> {
+): Promise<UncheckedTables> {
   const plain = pack({ ...input, context: plainContext(input.context) })
   const worker = new Worker(THREAD, { workerData: { input: plain, files }, name: 'tables', execArgv: [] })
-  const { promise, resolve, reject } = Promise.withResolvers<BuiltTables | FaultyTables>()
+  const { promise, resolve, reject } = Promise.withResolvers<UncheckedTables>()
   const entries: RouteEntry[] = []
   worker.on('message', (message: ThreadMessage) => {
     if ('entries' in message) {
       for (const entry of message.entries) entries.push(Object.freeze(entry))
       return worker.postMessage('more')
     }
-    resolve('faults' in message ? message : { entries, ...message.built })
+    resolve({ entries, ...message.built })
   })
   worker.on('error', reject)
   worker.on('exit', () => reject(new Error('the thread that builds the tables has ended')))

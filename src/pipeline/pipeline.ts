@@ -112,7 +112,8 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
   protected readonly answer = (exchange: Exchange): void => {
     if (this.#files.areCurrent()) return this.#pass(exchange)
     this.#files.check().then(
-      () => this.#pass(exchange),
+      // Other tables may have become active since.
+      () => (this.#files.areReplaced() ? this.answer(exchange) : this.#pass(exchange)),
       (cause: unknown) => this.mechanisms.refusals.failed(exchange, cause),
     )
   }
