@@ -17,7 +17,7 @@ const FROM: Readonly<Record<string, number>> = {
   'an instance is removed whatever its beat': 440,
   'a worker has a lease from before it joined': 4700,
   'a beat reports changes that workers have not applied': 3140,
-  'a reading from before an announcement acknowledges it': 4700,
+  'a reading from before an announcement acknowledges it': 51_920,
   'a renewal brings an ended session back': 915,
   'what an instance has cut for another revocation counts': 3290,
   're-evaluation forgets requests that are not decided yet': 1630,
