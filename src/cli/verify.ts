@@ -31,7 +31,7 @@ export const verify = defineCommand({
   name: 'verify',
   summary:
     'Checks on running gateways that nothing is stale: no request that begins after the 2xx of a change is decided on the state before it.',
-  details: `One writer changes Seats and API keys of its own, whose names begin with ${PREFIX}, while readers ask every address for GET /v1/canary. All that it made is deleted at the end. The API key needs seats:list, seats:create, seats:update, seats:delete, api-keys:list, api-keys:create and api-keys:delete, and must be allowed to grant canary:read; with --writers over 1, it also needs seats:read and api-keys:read.`,
+  details: `One writer changes Seats and API keys of its own, whose names begin with ${PREFIX}, while readers ask every address for GET /v1/canary. With --tables it also flips the permission of an entry in route tables of the store. All that it made is deleted at the end. The API key needs seats:list, seats:create, seats:update, seats:delete, api-keys:list, api-keys:create and api-keys:delete, and must be allowed to grant canary:read; with --writers over 1, it also needs seats:read and api-keys:read.`,
   options: {
     url: {
       value: 'URL',
@@ -86,6 +86,10 @@ export const verify = defineCommand({
       value: 'COMMAND',
       description: 'runs a shell command during the check, and marks it in the report',
     },
+    tables: {
+      description:
+        'also pushes route tables in which an entry of the run requires a permission that its caller has, and then one that it has not. The tables must be in the store; the API key needs tables:read and tables:update in the admin space; the first upstream of the tables gets the requests that are allowed, and whatever it answers counts as allowed',
+    },
     'no-streams': { description: 'leaves out open event streams' },
     'no-blocks': { description: 'leaves out the block of a user' },
     'no-revocations': { description: 'leaves out the revocation of a user, whose record stays' },
@@ -110,6 +114,8 @@ export const verify = defineCommand({
     const sessions = sessionsOf(values['end-session'] ?? [], values['token-secret-file'] !== undefined)
     if (sessions.length > 0 && numbers.writers > 1)
       throw new UsageError('--end-session and --writers exclude each other: several writers end no session')
+    if (values.tables === true && numbers.writers > 1)
+      throw new UsageError('--tables and --writers exclude each other: several writers push no tables')
     const tokenSecret =
       values['token-secret-file'] === undefined ? null : tokenSecretOf(values['token-secret-file'])
     const { space, ...remote } = values
@@ -136,6 +142,7 @@ export const verify = defineCommand({
         tokenSecret,
         sessions,
         during: values.during ?? null,
+        tables: values.tables === true,
         streams: values['no-streams'] !== true,
         blocks: values['no-blocks'] !== true,
         revocations: values['no-revocations'] !== true,

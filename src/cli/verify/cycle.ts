@@ -7,49 +7,13 @@ import { type Credential, type CycleState, named, NOTHING, useOf } from './expec
 import type { MadeObject } from './made-objects.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { RunRecord } from './run-record.ts'
+import { BLOCK_OPERATIONS, REVOCATION_OPERATIONS } from './cycle-operations.ts'
+import { type CanaryEntry, flipEntry } from './canary-entry.ts'
 import { CLOCKS, type GatewayTime, type TrialSessions, type TrialTokens } from './trial-tokens.ts'
 import { pause, RunEnded, type Writer } from './change-writer.ts'
 
 /** The time in ms between checks whether the streams have ended. */
 const STREAM_POLL = 20
-
-const OPERATIONS = [
-  'make Seat',
-  'make key',
-  'grant',
-  'revoke',
-  'rename',
-  'delete',
-  'make again',
-  'revoke key',
-] as const
-/** The operations that no read tests: a Seat grants nothing until a key or token holds it. */
-export const UNSEEN_OPERATIONS = ['make Seat', 'make again'] as const
-const BLOCK_OPERATIONS = ['block', 'unblock'] as const
-const SESSION_OPERATIONS = ['end session'] as const
-const REVOCATION_OPERATIONS = ['revoke user'] as const
-
-interface CycleConditions {
-  readonly tokenSecret: Uint8Array | null
-  readonly blocks: boolean
-  readonly revocations: boolean
-  readonly sessions: readonly string[]
-}
-
-/** The operations of a cycle; the report names those that were not reached. */
-export function operationsOf({
-  tokenSecret,
-  blocks,
-  revocations,
-  sessions,
-}: CycleConditions): readonly string[] {
-  return [
-    ...OPERATIONS,
-    ...(tokenSecret !== null && blocks ? BLOCK_OPERATIONS : []),
-    ...(sessions.length > 0 ? SESSION_OPERATIONS : []),
-    ...(tokenSecret !== null && revocations ? REVOCATION_OPERATIONS : []),
-  ]
-}
 
 export interface CycleRequest extends Sent {
   readonly path: string
@@ -75,6 +39,8 @@ export interface CycleParts {
   readonly signal: AbortSignal
   /** The objects that exist and must be deleted. */
   readonly made: Map<string, MadeObject>
+  /** The entry of the route tables; null if the run pushes none. */
+  readonly entry: CanaryEntry | null
   /** The optional tests: null or false from the first refusal by the gateway or the caller's rights on. */
   readonly optional: { streams: OpenStreams | null; blocks: boolean; revocations: boolean }
   readonly revocation: RunRevocation
@@ -120,6 +86,7 @@ export class Cycle {
     const key = await this.#makeKey(`${name}-key`, name)
     await this.#expectToken('token', name, (tokens) => tokens.mint(name))
     await this.#grant()
+    await flipEntry(this.#parts, `${name}-entry`, key)
     await this.#openStreams(key)
     await this.#revoke()
     await this.#grant()

@@ -22,12 +22,21 @@ export interface CycleState {
   readonly ended: ReadonlySet<string>
   /** Whether the user of the tokens is blocked. */
   readonly blocked: boolean
+  /** Whether the entry of the route tables requires `canary:read`, and no permission that no Seat holds. */
+  readonly allowsEntry: boolean
   /** The texts of the tokens that a revocation of their user has voided. */
   readonly voided: ReadonlySet<string>
 }
 
 export type Credential =
-  | { readonly kind: 'key'; readonly text: string; readonly id: string; readonly seatId: string }
+  | {
+      readonly kind: 'key'
+      readonly text: string
+      readonly id: string
+      readonly seatId: string
+      /** The path of the entry of the route tables that is asked in place of the canary. */
+      readonly entry?: string
+    }
   /** `use`: the use of the name that it is for. `session`: the session that it ends with, or null. */
   | {
       readonly kind: 'token'
@@ -44,6 +53,7 @@ export const NOTHING: CycleState = {
   revoked: new Set(),
   ended: new Set(),
   blocked: false,
+  allowsEntry: false,
   voided: new Set(),
 }
 
@@ -53,10 +63,11 @@ export const NOTHING: CycleState = {
  * the name.
  */
 export function answersTo(credential: Credential, state: CycleState): readonly string[] {
-  const { seat, uses, revoked, ended, blocked, voided } = state
+  const { seat, uses, revoked, ended, blocked, voided, allowsEntry } = state
   if (credential.kind === 'key') {
     if (revoked.has(credential.id)) return ['api_key_revoked']
-    return [seat?.id === credential.seatId && seat.granted ? ALLOW : 'permission_denied']
+    const isAllowed = credential.entry === undefined || allowsEntry
+    return [isAllowed && seat?.id === credential.seatId && seat.granted ? ALLOW : 'permission_denied']
   }
   if (credential.session !== null && ended.has(credential.session)) return ['token_invalid']
   if (voided.has(credential.text)) return ['token_revoked']

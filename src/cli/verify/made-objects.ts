@@ -6,6 +6,7 @@ import type { ApiKeyView, BlockView, SeatView } from '../remote/endpoint-answers
 import { idOf } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
+import { removeFile } from './active-files.ts'
 import type { Pace } from './change-writer.ts'
 
 /** The beginning of the names of all objects, and of the `sub` of the user of its tokens. */
@@ -19,7 +20,8 @@ export function runId(): string {
 }
 
 export interface MadeObject {
-  readonly kind: keyof typeof PATHS
+  /** `tables` is the file of the run among the route tables in the store. */
+  readonly kind: keyof typeof PATHS | 'tables'
   readonly id: string
   readonly name: string
 }
@@ -29,7 +31,7 @@ export interface MadeObject {
  * while it still holds a Seat that the caller may manage.
  */
 const PATHS = { block: '/v1/blocks', 'api-key': '/v1/api-keys', seat: '/v1/seats' } as const
-const ORDER = Object.keys(PATHS)
+const ORDER = ['tables', ...Object.keys(PATHS)]
 
 /** The clients for a gateway: one for the space of Seats and keys, one for the admin space of blocks. */
 export interface Managing {
@@ -44,7 +46,7 @@ export interface Managing {
 export async function findMade({ manage, admin }: Managing, run: string): Promise<MadeObject[]> {
   const objects: MadeObject[] = []
   const list = async <V extends { readonly id: string }>(
-    kind: MadeObject['kind'],
+    kind: keyof typeof PATHS,
     nameOf: (item: V) => string | null,
   ) => {
     try {
@@ -113,23 +115,35 @@ export async function removeAll(objects: Iterable<MadeObject>, removing: Removin
 
 /** Deletes an object. @returns null if it is gone; a refusal if it stays; a text if it may be tried again */
 async function removeAt(place: Managing, { kind, id }: MadeObject): Promise<null | GatewayRefusal | string> {
-  const gateway = kind === 'block' ? place.admin : place.manage
   try {
+    if (kind === 'tables') {
+      await removeFile(place.admin, id)
+      return null
+    }
+    const gateway = kind === 'block' ? place.admin : place.manage
     await gateway.send(`${PATHS[kind]}/${encodeURIComponent(id)}`, { method: 'DELETE' })
     return null
   } catch (cause) {
     if (!(cause instanceof GatewayRefusal)) return cause instanceof Error ? cause.message : String(cause)
-    const { status } = cause.problem
-    if (status === 404) return null
+    const { status, code } = cause.problem
+    // Without this endpoint, the gateway is of an older version.
+    if (status === 404 && kind !== 'tables') return null
+    // An instance that is frozen refuses tables for as long as it seems to be alive.
+    if (code === 'tables_refused') return cause.message
     return status === 403 || status === 409 ? cause : cause.message
   }
 }
 
+const HOW = 'seatgate users unblock, keys revoke and seats delete'
+const TABLES_HOW =
+  ', and the file of the route tables with seatgate tables pull and tables push of a folder without it'
+
 /** The message about what is left, and how to delete it. */
 export function leftInWords(left: readonly NotRemoved[]): string {
+  const hasTables = left.some(({ kind }) => kind === 'tables')
   const lines = left.map(({ kind, id, name, why }) => `  ${kind} ${name} ${id}: ${why}`)
   return [
-    `not deleted: ${left.length}. Delete them with seatgate users unblock, keys revoke and seats delete`,
+    `not deleted: ${left.length}. Delete them with ${HOW}${hasTables ? TABLES_HOW : ''}`,
     ...lines.map(printable),
   ].join('\n')
 }

@@ -5,6 +5,8 @@ import type { FleetAnswer } from '../remote/endpoint-answers.ts'
 import { Gateway, type GatewayOptions } from '../remote/gateway-client.ts'
 import { noteIfPlain } from '../remote/gateway-options.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
+import type { WritePlace } from './change-writer.ts'
+import type { CycleRequest } from './cycle.ts'
 import type { Managing } from './made-objects.ts'
 import type { Untested } from './run-record.ts'
 
@@ -159,4 +161,17 @@ export function distinct(places: readonly PlaceSettings[]): PlaceSettings[] {
 
 export function nameOf({ origin, pathname }: URL): string {
   return `${origin}${pathname.replace(/\/$/, '')}`
+}
+
+/** The place for the writes of a cycle. */
+export function writePlace({ name, manage, admin }: Managing): WritePlace<CycleRequest> {
+  return {
+    name,
+    send: ({ path, at, ...sent }) => (at === 'admin' ? admin : manage).send(path, sent),
+  }
+}
+
+/** The host that requests to the place name, without the port. */
+export function hostOf({ url, host }: PlaceSettings): string {
+  return (host === undefined ? url.hostname : new URL(`http://${host}`).hostname).toLowerCase()
 }

@@ -13,6 +13,9 @@ const STREAM = '/v1/decisions'
 /** The number of reads after which a connection is closed: a balancer may send the next one elsewhere. */
 const READS_PER_CONNECTION = 16
 
+/** The statuses of the gateway without a decision on the permission. */
+const UNDECIDED: ReadonlySet<number> = new Set([401, 429, 503])
+
 interface PlaceOptions extends Pick<GatewayOptions, 'url' | 'space' | 'ca' | 'timeout' | 'host'> {
   /** The name in the report. */
   readonly name: string
@@ -52,9 +55,11 @@ export class PlaceClient {
   /** Reads once. Never rejects. */
   async ask(credential: Credential): Promise<ReadResult> {
     this.#reads++
+    const entry = credential.kind === 'key' ? credential.entry : undefined
     try {
       const { statusCode, headers, body } = await this.#pool.request({
         ...this.#optionsOf(CANARY, credential),
+        ...(entry === undefined ? {} : { path: entry }),
         reset: this.#reads % READS_PER_CONNECTION === 0,
         signal: AbortSignal.timeout(this.#options.timeout),
       })
@@ -63,6 +68,8 @@ export class PlaceClient {
       if (statusCode === 204) return { answer: ALLOW, requestId }
       const code = codeOf(text)
       if (code !== null && (statusCode === 401 || statusCode === 403)) return { answer: code, requestId }
+      // The upstream has answered, in whatever way.
+      if (entry !== undefined && !UNDECIDED.has(statusCode)) return { answer: ALLOW, requestId }
       return { answer: null, reason: code ?? `status ${statusCode}` }
     } catch (cause) {
       return { answer: null, reason: faultCode(cause) || 'no answer' }

@@ -2,24 +2,25 @@
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CommandFailed, type Terminal } from '../command.ts'
+import type { Terminal } from '../command.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import { PlaceClient } from './place-client.ts'
 import { runDrill } from './drill-command.ts'
-import {
-  Cycle,
-  type CycleParts,
-  type CycleRequest,
-  makeAnchor,
-  operationsOf,
-  type RunRevocation,
-  UNSEEN_OPERATIONS,
-} from './cycle.ts'
+import { Cycle, type CycleParts, type CycleRequest, makeAnchor, type RunRevocation } from './cycle.ts'
+import { operationsOf, UNSEEN_OPERATIONS } from './cycle-operations.ts'
+import { addEntry, CanaryEntry } from './canary-entry.ts'
+import { explained, isPassing, withLeft } from './run-failures.ts'
 import type { Credential } from './expected-answers.ts'
-import { managedPlaces, managingSpace, OTHER_STORE, type Reached, requireCanary } from './managed-places.ts'
+import {
+  managedPlaces,
+  managingSpace,
+  hostOf,
+  type Reached,
+  requireCanary,
+  writePlace,
+} from './managed-places.ts'
 import {
   findMade,
-  leftInWords,
   type MadeObject,
   type Managing,
   type NotRemoved,
@@ -32,7 +33,7 @@ import { OpenStreams } from './open-streams.ts'
 import { readAll, Subjects } from './readers.ts'
 import { RunRecord } from './run-record.ts'
 import { GatewayTime, tenantOfKey, TrialSessions, TrialTokens } from './trial-tokens.ts'
-import { Pace, RunEnded, Unanswered, Writer, type WritePlace } from './change-writer.ts'
+import { Pace, RunEnded, Unanswered, Writer } from './change-writer.ts'
 
 /** The time in ms between two writes that only delete. */
 const DELETIONS = 1000
@@ -58,6 +59,8 @@ export interface VerificationSettings extends Reached {
   readonly streams: boolean
   readonly blocks: boolean
   readonly revocations: boolean
+  /** Whether the run pushes route tables. */
+  readonly tables: boolean
   /** The number of writers. Answers to several are judged together, and only Seats and keys change. */
   readonly writers: number
   readonly terminal: Terminal
@@ -240,13 +243,16 @@ class Run {
     }
     parts.writer.forget()
     parts.optional.streams?.drop('its cycle was given up before its right was taken')
-    const own = [...this.#made.values()].filter(({ name }) => name !== parts.anchor)
+    const own = [...this.#made.values()].filter(
+      ({ kind, name }) => kind !== 'tables' && name !== parts.anchor,
+    )
     const [places, pace, signal, made] = [this.#managed, this.#pace, this.#signal, this.#made]
     await removeAll(own, { places, pace, signal, patience: 0, made })
   }
 
   async #cycleParts(): Promise<CycleParts> {
-    const { shared, streams, blocks, revocations, tokenSecret, sessions, duration, writers } = this.#settings
+    const { places, shared, tables, streams, blocks, revocations, tokenSecret, sessions, duration, writers } =
+      this.#settings
     const time = new GatewayTime()
     const lifetime = 2 * duration + OUTLIVES
     const writer = new Writer<CycleRequest>({
@@ -276,10 +282,12 @@ class Run {
         revocations,
       },
       revocation: this.revocation,
+      entry: tables ? new CanaryEntry(this.id, this.#managed, places.map(hostOf)) : null,
     }
     await this.#anchored(parts)
     until = new Date(time.now() + lifetime).toISOString()
     this.#sayUntested()
+    await addEntry(parts)
     if (tokenSecret === null) return parts
     const [first] = this.#readPlaces
     if (first === undefined) throw new Error('there is no place')
@@ -365,36 +373,4 @@ class Run {
       clearInterval(showing)
     }
   }
-}
-
-/**
- * Whether others changed what the run made, such as a script that deletes, or whether a load balancer sent a
- * write twice: the next cycle starts over.
- */
-function isPassing(cause: unknown): boolean {
-  if (!(cause instanceof GatewayRefusal)) return false
-  const { status, code } = cause.problem
-  return (status === 404 && code !== 'route_not_found') || code === 'seat_name_taken'
-}
-
-function explained(cause: unknown, space: string): unknown {
-  if (!(cause instanceof GatewayRefusal)) return cause
-  if (cause.problem.code === 'api_key_invalid') return new CommandFailed(`${cause.message}. ${OTHER_STORE}`)
-  if (cause.problem.code !== 'grant_exceeds_own') return cause
-  return new CommandFailed(
-    `the API key may not grant canary:read in space ${space}: give it a Seat there with canary:read or seats:grant. ${cause.message}`,
-  )
-}
-
-function writePlace({ name, manage, admin }: Managing): WritePlace<CycleRequest> {
-  return {
-    name,
-    send: ({ path, at, ...sent }) => (at === 'admin' ? admin : manage).send(path, sent),
-  }
-}
-
-function withLeft(failure: unknown, left: readonly NotRemoved[]): unknown {
-  if (left.length === 0) return failure
-  const message = failure instanceof Error ? failure.message : String(failure)
-  return new CommandFailed(`${message}\n${leftInWords(left)}`)
 }

@@ -48,6 +48,7 @@ export async function oneCycle(
     anchor: 'one-cycle-anchor',
     until: () => new Date(Date.now() + HOUR).toISOString(),
     signal,
+    entry: null,
     made: new Map(),
     optional: { streams: new OpenStreams(asked, record), blocks: false, revocations: false },
     revocation: { user: 'one-cycle-revoked', at: 0, users: new Set() },

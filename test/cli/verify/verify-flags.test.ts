@@ -34,6 +34,8 @@ const WRONG: readonly (readonly [args: readonly string[], message: RegExp])[] = 
     ['--writers', '2', '--token-secret-file', 'secret', '--end-session', 'A'.repeat(22)],
     /--end-session and --writers exclude each other/,
   ],
+  [['--tables', '--writers', '2'], /--tables and --writers exclude each other/],
+  [['--tables=yes'], /--tables/],
   [['--during', ' '], /--during is empty/],
   [['--end-session', 'x', '--token-secret-file', 'secret'], /--end-session "x" is not the id of a session/],
   [['--end-session', 'A'.repeat(22)], /--end-session needs --token-secret-file/],

@@ -34,6 +34,7 @@ export function verifyHere({ urls, key, space, isDone, ...settings }: RunHere): 
     tokenSecret: null,
     sessions: [],
     during: null,
+    tables: false,
     streams: true,
     blocks: true,
     revocations: true,
