@@ -6,19 +6,30 @@
 import { readFileSync, rmSync } from 'node:fs'
 import type { ChangeKind } from '../../seats-admin/model/change.ts'
 import { Transaction } from '../../seats-admin/store/transaction.ts'
+import { CurrentTables } from '../../src/coherence/current-tables.ts'
 import { History } from '../../src/coherence/history.ts'
 import { Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../src/coherence/worker-link.ts'
 import { SeatMemory } from '../../src/decision/seats/memory.ts'
 import type { NamedSeat } from '../../src/model/decision-seat.ts'
+import { InstanceTables } from '../../src/runtime/instance-tables.ts'
 
 /** Milliseconds between the confirmation and the delivery of an announcement to workers. */
 const LATE = 100
+/** Milliseconds until tables are active: longer than a push waits for what its instances cut. */
+const LATE_TABLES = 3000
 
-const INTACT = [History, Instance, Lease, RemoteDecider, SeatMemory, Transaction].map(
-  ({ prototype }) => [prototype, Object.getOwnPropertyDescriptors(prototype)] as const,
-)
+const INTACT = [
+  CurrentTables,
+  History,
+  Instance,
+  InstanceTables,
+  Lease,
+  RemoteDecider,
+  SeatMemory,
+  Transaction,
+].map(({ prototype }) => [prototype, Object.getOwnPropertyDescriptors(prototype)] as const)
 
 /** ms that the wall clock is ahead. */
 let ahead = 0
@@ -53,6 +64,17 @@ const VARIANTS: Readonly<Record<string, () => void>> = {
       const found = seatByName.apply(this, question)
       return found instanceof Promise ? found.then(withoutMark) : withoutMark(found)
     }
+  },
+  /** Acknowledges tables, activates them late, and decides by the former ones until then. */
+  'activates-tables-late'() {
+    const { received } = InstanceTables.prototype
+    InstanceTables.prototype.received = function (changes) {
+      const isActivation = changes?.some(({ kind }) => kind === 'tables') ?? false
+      if (!isActivation) return received.call(this, changes)
+      setTimeout(() => received.call(this, changes), LATE_TABLES)
+    }
+    CurrentTables.prototype.areCurrent = () => true
+    CurrentTables.prototype.areReplaced = () => false
   },
   'clock-jumps'() {
     ahead = JUMP
