@@ -77,13 +77,23 @@ export function serverPath(pattern: string): string {
   return end < 0 ? pattern : pattern.slice(0, end)
 }
 
-/** Whether some reader would resolve a part of the URI, whatever escapes and separators it knows. */
-export function hasDotSegment(uri: string): boolean {
-  const plain = uri
+/**
+ * The URI as the most lenient reader sees it, one character a byte: escapes of any depth are decoded,
+ * backslashes and several slashes are one slash, and control characters and spaces are dropped, as WHATWG URL
+ * drops tabs and line ends.
+ */
+export function plainUri(uri: string): string {
+  return Buffer.from(uri)
+    .toString('latin1')
     .replaceAll(/%(?:25)+/g, '%')
-    .replaceAll(/%2e/gi, '.')
-    .replaceAll(/%2f|%5c|\\/gi, '/')
-  return /(?:^|\/)\.\.?(?:[/?#;]|$)/.test(plain)
+    .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+    .replaceAll(/[\0- \x7f]/g, '')
+    .replaceAll(/[/\\]+/g, '/')
+}
+
+/** Whether some reader would resolve a part of the URI. */
+export function hasDotSegment(uri: string): boolean {
+  return /(?:^|\/)\.\.?(?:[/?#;]|$)/.test(plainUri(uri))
 }
 
 /** Where clients look for the metadata of a resource (RFC 9728, section 3.1): a path at its origin. */

@@ -11,7 +11,7 @@ t.test('names and URIs', async (t) => {
     server(
       'tools: { get_weather: weather:read, admin/delete: users:delete }',
       'prompts: { get_weather: prompts:use }',
-      'resources: { "docs://handbook/*": docs:read, "docs://handbook/pay/*": pay:read, "docs://handbook/pay/mine": authenticated, "file:///x": files:read }',
+      'resources: { "docs://handbook/*": docs:read, "docs://handbook/pay/*": pay:read, "docs://handbook/pay/mine": authenticated, "docs://handbook/grün": pay:read, "file:///x": files:read }',
     ),
   )
   const [one] = table.servers
@@ -53,8 +53,21 @@ t.test('names and URIs', async (t) => {
     'docs://handbook/%252e%252e/a',
     'docs://handbook/a/..?x',
     'docs://handbook/a/..;x',
+    'docs://handbook/a/.. ',
+    'docs://handbook/a/.\t./x',
+    'docs://handbook/p\tay/roll',
+    'docs://handbook/p%61y/roll',
+    'docs://handbook/p%2561y/roll',
+    'docs://handbook/pay%2froll',
+    'docs://handbook//pay/roll',
+    'docs://handbook\\pay/roll',
+    'docs://handbook/pay/mine?x',
+    'docs://handbook/pay/mine%23x',
+    'docs://handbook/pay/m%69ne',
+    'docs://handbook/gr%C3%BCn',
   ])
     t.equal(find('resource', uri), null, uri)
+  t.equal(required('resource', 'docs://handbook/pay/a%20b?x=%2f'), 'pay:read')
   t.equal(required('resource', 'docs://handbook/a..b/...'), 'docs:read', 'no dot segment')
 })
 
