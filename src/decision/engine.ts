@@ -153,17 +153,26 @@ export class DecisionEngine {
     return this.#evaluateLines(draft, lines)
   }
 
-  #evaluateLines(draft: Draft, [line, ...others]: readonly Route[]): Evaluation | Promise<Evaluation> {
-    if (line === undefined) throw new Error('a call has a line')
-    const own = draft.for(line)
-    const first = this.#evaluateRoute(own, line)
-    if (others.length === 0) return first
-    const rest = (evaluation: Evaluation) => {
+  /**
+   * In a loop: a table has up to tens of thousands of lines, and one call may need all of them.
+   *
+   * @param allowing the evaluations of the first lines
+   */
+  #evaluateLines(
+    draft: Draft,
+    lines: readonly Route[],
+    allowing: Evaluation[] = [],
+  ): Evaluation | Promise<Evaluation> {
+    for (const line of lines.slice(allowing.length)) {
+      const evaluation = this.#evaluateRoute(draft.for(line), line)
+      if (evaluation instanceof Promise) {
+        const rest = (late: Evaluation) => this.#evaluateLines(draft, lines, [...allowing, late])
+        return evaluation.then((late) => (late.refusal === null ? rest(late) : late))
+      }
       if (evaluation.refusal !== null) return evaluation
-      const all = this.#evaluateLines(draft, others)
-      return all instanceof Promise ? all.then((each) => both(evaluation, each)) : both(evaluation, all)
+      allowing.push(evaluation)
     }
-    return first instanceof Promise ? first.then(rest) : rest(first)
+    return allOf(allowing)
   }
 
   /** The lines of `Evaluation.cors` for a request that could not be decided. */
@@ -344,15 +353,18 @@ function linesOf(server: McpEndpoint, call: McpCall): Route[] | Refusal {
   return [...lines]
 }
 
-/** The result of two lines of a call. A change of the Seats of either concerns it. */
-function both(one: Evaluation, other: Evaluation): Evaluation {
-  const seats = [...one.decision.seats, ...other.decision.seats]
-  const grants = [one.grants, other.grants].filter((each) => each !== null)
+/** The result of the lines of a call. A change of the Seats of each concerns it. */
+function allOf(evaluations: readonly Evaluation[]): Evaluation {
+  const last = evaluations.at(-1)
+  if (last === undefined) throw new Error('a call has a line')
+  if (evaluations.length === 1) return last
+  const seats = [...new Set(evaluations.flatMap(({ decision }) => decision.seats))]
+  const grants = evaluations.flatMap((each) => each.grants ?? [])
   return {
-    ...other,
+    ...last,
     grants:
       grants.length === 0 ? null : { isCurrent: (...at) => grants.every((each) => each.isCurrent(...at)) },
-    decision: { ...other.decision, seats },
+    decision: { ...last.decision, seats },
   }
 }
 

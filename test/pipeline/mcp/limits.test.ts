@@ -24,3 +24,21 @@ t.test('a limit of one tool', async (t) => {
   t.match(metrics, 'seatgate_requests_total{route="tool /mcp#other",status="200"} 1')
   t.notMatch(metrics, 'unknown_')
 })
+
+t.test('a call that needs each of many lines', async (t) => {
+  const uris = Array.from({ length: 10_000 }, (_, n) => `docs://handbook/${n}`)
+  const many = uris.map((uri) => `"${uri}": docs:read`).join()
+  const world = await startMcp(t, { lines: [`resources: { ${many}, "docs://pay": pay:read }`] })
+  const token = await world.token(['main:Reader'])
+  const listen = (...more: string[]) =>
+    send(
+      world,
+      {
+        method: 'subscriptions/listen',
+        params: { notifications: { resourceSubscriptions: [...uris, ...more] } },
+      },
+      { token },
+    )
+  t.equal((await listen()).status, 200)
+  t.equal((await listen('docs://pay')).status, 403)
+})
