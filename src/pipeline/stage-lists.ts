@@ -86,7 +86,16 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
   const refuseDecided = refuseDecidedBy(observers, refusals)
   const { bodyTimeout } = limits
   const calls = config.hasMcp
-    ? [readMcpCall({ engine, passAgain, refuse: refusals.refuse, bodyTimeout, observer: observers })]
+    ? [
+        readMcpCall({
+          engine,
+          passAgain,
+          refuse: refusals.refuse,
+          bodyTimeout,
+          trustedProxies,
+          observer: observers,
+        }),
+      ]
     : []
   const mcpForward = config.hasMcp ? [forwardMcpCall(engine, upstreams, refusals.refuse)] : []
   const decision = [

@@ -46,3 +46,19 @@ t.test('a work whose client is gone when its turn comes is not begun', async (t)
   t.equal(await first, true)
   t.same(begun, ['next'])
 })
+
+t.test('owners take turns, however many works one of them has', async (t) => {
+  const begun: string[] = []
+  const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) =>
+    inTurn(
+      async () => {
+        begun.push(name)
+        await new Promise((resolve) => void setImmediate(resolve))
+      },
+      () => false,
+      name[0],
+    ),
+  )
+  await Promise.all(all)
+  t.same(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2'])
+})

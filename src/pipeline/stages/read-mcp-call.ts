@@ -12,7 +12,9 @@ import { jsonSteps } from '../../lib/large-json.ts'
 import type { RequestFields } from '../../model/authorization-request.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { McpEndpoint, Route } from '../../model/route.ts'
+import { networkOfClient } from '../../proxy/client-network.ts'
 import type { Refuse } from '../../proxy/forward.ts'
+import type { TrustedProxies } from '../../proxy/forwarded.ts'
 import { inTurn } from '../in-turn.ts'
 import { readMessageBody } from '../mcp/message-body.ts'
 import { isError, mismatch, readMessage } from '../mcp/mcp-message.ts'
@@ -28,6 +30,7 @@ interface McpPipeline {
   readonly refuse: Refuse
   /** Milliseconds until a whole message has arrived, if the table does not say. */
   readonly bodyTimeout: number
+  readonly trustedProxies: TrustedProxies
   readonly observer: Required<Pick<Observer, 'evaluated'>>
 }
 
@@ -52,7 +55,7 @@ async function read(
   pipeline: McpPipeline,
   next: Next,
 ): Promise<typeof ANSWERED> {
-  const refusal = await refusalOf(exchange, route, mcp, pipeline.bodyTimeout)
+  const refusal = await refusalOf(exchange, route, mcp, pipeline)
   if (exchange.settled) return ANSWERED
   if (refusal !== null) {
     pipeline.refuse(exchange, refusal, null)
@@ -71,7 +74,7 @@ async function refusalOf(
   exchange: Exchange,
   route: Route,
   mcp: McpExchange,
-  bodyTimeout: number,
+  { bodyTimeout, trustedProxies }: McpPipeline,
 ): Promise<Refusal | null> {
   const { request } = exchange
   if (!isJsonType(joined(request.rawHeaders, 'content-type'))) return notJson
@@ -79,7 +82,7 @@ async function refusalOf(
   const limits = { bytes: route.maxBody, time: mcp.server.bodyTimeout ?? bodyTimeout }
   const bytes = await readMessageBody(exchange, limits)
   if (bytes instanceof Refusal) return bytes
-  const parsed = await jsonOf(exchange, bytes)
+  const parsed = await jsonOf(exchange, bytes, trustedProxies)
   const fields = requestFields(exchange)
   const { id, call } =
     'fault' in parsed
@@ -95,7 +98,11 @@ async function refusalOf(
   return isForeign(fields, route, mcp.server) ? foreign : null
 }
 
-function jsonOf({ response }: Exchange, bytes: Buffer): Parsed | Promise<Parsed> {
+function jsonOf(
+  { request, response }: Exchange,
+  bytes: Buffer,
+  proxies: TrustedProxies,
+): Parsed | Promise<Parsed> {
   const steps = jsonSteps(bytes)
   // A small text takes one step.
   const { done, value } = steps.next()
@@ -104,6 +111,7 @@ function jsonOf({ response }: Exchange, bytes: Buffer): Parsed | Promise<Parsed>
   return inTurn(
     () => inShares(steps),
     () => response.destroyed,
+    networkOfClient(request, proxies),
   )
 }
 
