@@ -1,8 +1,6 @@
 /** Work that needs much memory: the process does one at a time. */
 
-/** The works that wait, by owner. The first owner is the next one. */
-const waiting = new Map<string, (() => Promise<void>)[]>()
-let isBusy = false
+type InTurn = <V>(work: () => Promise<V>, isGone: () => boolean, owner?: string) => Promise<V>
 
 /**
  * Runs works one after the other: one of each owner in turn, and those of one owner in the order of the
@@ -14,31 +12,37 @@ let isBusy = false
  * @param owner the network of the client; left out: the built-in endpoints, which are one owner
  * @returns never resolves if the work is not begun
  */
-export function inTurn<V>(work: () => Promise<V>, isGone: () => boolean, owner = ''): Promise<V> {
-  return new Promise((resolve, reject) => {
-    const begin = async () => {
-      try {
-        if (!isGone()) resolve(await work())
-      } catch (cause) {
-        // A work that fails does not stop those after it.
-        reject(cause)
-      }
-    }
-    const own = waiting.get(owner)
-    if (own === undefined) waiting.set(owner, [begin])
-    else own.push(begin)
-    if (!isBusy) void run()
-  })
-}
+export const inTurn: InTurn = turns()
 
-async function run(): Promise<void> {
-  isBusy = true
-  // An owner that is added again comes last.
-  for (const [owner, works] of waiting) {
-    waiting.delete(owner)
-    const next = works.shift()
-    if (works.length > 0) waiting.set(owner, works)
-    await next?.()
+/** Turns of their own, for works that may wait for the store: other works do not wait with them. */
+export function turns(): InTurn {
+  /** The works that wait, by owner. The first owner is the next one. */
+  const waiting = new Map<string, (() => Promise<void>)[]>()
+  let isBusy = false
+  const run = async () => {
+    isBusy = true
+    // An owner that is added again comes last.
+    for (const [owner, works] of waiting) {
+      waiting.delete(owner)
+      const next = works.shift()
+      if (works.length > 0) waiting.set(owner, works)
+      await next?.()
+    }
+    isBusy = false
   }
-  isBusy = false
+  return (work, isGone, owner = '') =>
+    new Promise((resolve, reject) => {
+      const begin = async () => {
+        try {
+          if (!isGone()) resolve(await work())
+        } catch (cause) {
+          // A work that fails does not stop those after it.
+          reject(cause)
+        }
+      }
+      const own = waiting.get(owner)
+      if (own === undefined) waiting.set(owner, [begin])
+      else own.push(begin)
+      if (!isBusy) void run()
+    })
 }

@@ -5,10 +5,11 @@
 
 import { fieldName } from '../../http/wire/field-name.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { jsonSteps } from '../../lib/large-json.ts'
+import { jsonSteps, PIECE } from '../../lib/large-json.ts'
 import { inShares, TimeShare } from '../../../seats-admin/model/time-share.ts'
 import type { BodyFilter } from '../../proxy/filtered-relay.ts'
 import { EVENT_STREAM } from '../../proxy/response-relay.ts'
+import { turns } from '../in-turn.ts'
 import { isJsonType } from '../whole-body.ts'
 import { hasOneSpelling } from './mcp-message.ts'
 
@@ -30,7 +31,13 @@ interface List {
   readonly member: string
   /** Whether the caller may use it. Rejects with a Refusal if that is not known. */
   mayUse(name: string): boolean | Promise<boolean>
+  /** The caller, as one of those that take turns. */
+  readonly owner: string
+  /** Whether the client does not wait any more. */
+  isGone(): boolean
 }
+
+const inTurn = turns()
 
 export class ListBody implements BodyFilter {
   readonly #list: List
@@ -74,7 +81,13 @@ export class ListBody implements BodyFilter {
   }
 
   /** The response with what the caller may use. Null: it stays as it is. */
-  async #replaced(text: Buffer): Promise<Buffer | null> {
+  #replaced(text: Buffer): Promise<Buffer | null> {
+    const { isGone, owner } = this.#list
+    // A small list takes one step.
+    return text.length <= PIECE ? this.#filter(text) : inTurn(() => this.#filter(text), isGone, owner)
+  }
+
+  async #filter(text: Buffer): Promise<Buffer | null> {
     const parsed = await inShares(jsonSteps(text))
     if ('fault' in parsed) throw new Error(`the list: ${parsed.fault}`)
     const message = parsed.value

@@ -38,12 +38,21 @@ export function forwardMcpCall(
   }
 }
 
+const NOBODY = { tenant: '', user: '' }
+
 /** Null: the response is no list, or the whole list passes. */
 function filterOf(exchange: Exchange, mcp: McpExchange, engine: DecisionEngine): ListBody | null {
   const { id, call, server } = mcp
   const list = server.filtersLists ? LIST_METHODS.get(call?.method ?? '') : undefined
   if (list === undefined) return null
-  return new ListBody({ ...list, id, mayUse: usableBy(exchange, mcp, list.kind, engine) })
+  const { tenant, user } = exchange.allowed.decision.principal ?? NOBODY
+  return new ListBody({
+    ...list,
+    id,
+    mayUse: usableBy(exchange, mcp, list.kind, engine),
+    owner: JSON.stringify([tenant, user]),
+    isGone: () => exchange.settled,
+  })
 }
 
 /** Whether the caller may use what a name stands for. Lines that require the same are decided once. */
