@@ -106,6 +106,10 @@ const FIELDS: Readonly<Record<string, NonNullable<Sent['fields']>>> = {
   'base64 that is no UTF-8': { 'Mcp-Name': base64(Buffer.from([0xff])) },
   'the sentinel in another case': { 'Mcp-Name': base64('get_weather').replace('base64', 'BASE64') },
   'a method in base64': { 'Mcp-Method': base64('tools/call') },
+  'a name that Connection removes': { Connection: 'close, Mcp-Name' },
+  'a method that Connection removes': { Connection: 'mcp_method' },
+  'a version that Connection removes': { Connection: 'MCP-PROTOCOL-VERSION' },
+  'a type that Connection removes': { Connection: 'content-type' },
   'a name beyond ASCII': { 'Mcp-Name': 'get_weather\xa0' },
 }
 

@@ -5,6 +5,7 @@
 
 import { inShares } from '../../../seats-admin/model/time-share.ts'
 import type { DecisionEngine } from '../../decision/engine.ts'
+import type { ClientRequest } from '../../http/server/client-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import { McpExchange, mcpExchange } from '../../http/server/mcp-exchange.ts'
 import type { Parsed } from '../../lib/json.ts'
@@ -15,6 +16,7 @@ import type { McpEndpoint, Route } from '../../model/route.ts'
 import { networkOfClient } from '../../proxy/client-network.ts'
 import type { Refuse } from '../../proxy/forward.ts'
 import type { TrustedProxies } from '../../proxy/forwarded.ts'
+import { connectionNames, foldName } from '../../proxy/header-rules.ts'
 import { inTurn } from '../in-turn.ts'
 import { readMessageBody } from '../mcp/message-body.ts'
 import { isError, mismatch, readMessage } from '../mcp/mcp-message.ts'
@@ -84,11 +86,12 @@ async function refusalOf(
   if (bytes instanceof Refusal) return bytes
   const parsed = await jsonOf(exchange, bytes, trustedProxies)
   const fields = requestFields(exchange)
-  const { id, call } =
+  const message =
     'fault' in parsed
       ? { id: null, call: mismatch(`The body is not strict JSON: ${parsed.fault}.`) }
       : readMessage(parsed.value, fields)
-  mcp.id = id
+  mcp.id = message.id
+  const call = dropsFields(request) ? dropped : message.call
   if (isError(call)) {
     mcp.error = call
     return new Refusal('request_malformed', call.message)
@@ -96,6 +99,15 @@ async function refusalOf(
   mcp.call = call
   request.restore(bytes)
   return isForeign(fields, route, mcp.server) ? foreign : null
+}
+
+const dropped = mismatch('Connection names a field that says what the message is.')
+const KEPT = ['mcp-method', 'mcp-name', 'mcp-protocol-version', 'content-type', 'content-encoding']
+
+/** The server would read the message without the field, as one of an older revision, or not at all. */
+function dropsFields({ section }: ClientRequest): boolean {
+  const names = section.connection === null ? null : connectionNames(section.connection, null)
+  return names !== null && KEPT.some((name) => names.has(foldName(name)))
 }
 
 function jsonOf(
@@ -129,9 +141,13 @@ function isForeign(fields: RequestFields, { cors }: Route, { resource }: McpEndp
 /** Characters of a name in the log. */
 const MAX_LOGGED = 1024
 
-/** The query and the fragment of a URI may hold a secret. */
+/** The password, the query and the fragment of a URI may hold a secret. */
 function note(exchange: Exchange, { call }: McpExchange): void {
   exchange.note('mcp_method', call?.method.slice(0, MAX_LOGGED))
   const name = call?.name ?? null
-  if (name !== null) exchange.note('mcp_name', name.replace(/[?#].*$/s, '').slice(0, MAX_LOGGED))
+  if (name !== null) exchange.note('mcp_name', withoutSecrets(name).slice(0, MAX_LOGGED))
+}
+
+function withoutSecrets(name: string): string {
+  return name.replace(/[?#].*$/s, '').replace(/^([^/]*:\/\/[^/:@]*):[^/]*@/, '$1@')
 }

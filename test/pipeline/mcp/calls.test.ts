@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { RawClient } from '../../support/raw-client.ts'
+import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
 import { agentsTable, requestOf, roundTrip, send, startMcp, tool, valueOf, VERSION } from './support.ts'
 
@@ -86,6 +87,15 @@ t.test('calls', async (t) => {
         { mcp_method: 'tools/call', mcp_name: 'ping', code: 'allow', method: 'POST', path: '/mcp' },
       ],
     )
+  })
+
+  t.test('the log has no secret of a URI', async (t) => {
+    const uri = 'pg://u:pass@word@h/x?token=secret#secret'
+    await send(world, { method: 'resources/read', params: { uri } }, { token })
+    const line = () => world.log().find(({ mcp_name: name }) => String(name).startsWith('pg:'))
+    await until(() => line() !== undefined, 'the call was not logged')
+    t.equal(line()?.['mcp_name'], 'pg://u@h/x')
+    t.notMatch(JSON.stringify(line()), /word|secret/)
   })
 
   t.test('refusals', async (t) => {
