@@ -3,7 +3,7 @@
 import type { TableFiles } from '../../../seats-admin/model/tables-version.ts'
 import type { ActiveTablesView } from '../remote/endpoint-answers.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
-import type { CycleRequest } from './cycle.ts'
+import type { CycleRequest } from './cycle-request.ts'
 
 const TABLES = '/v1/tables'
 

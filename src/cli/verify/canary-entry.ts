@@ -8,10 +8,11 @@ import type { TableFiles } from '../../../seats-admin/model/tables-version.ts'
 import { CommandFailed } from '../command.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import { activeOf, pushOf } from './active-files.ts'
-import { isRefused, Unanswered } from './change-writer.ts'
-import type { CycleParts, CycleRequest } from './cycle.ts'
+import { isRefused, Unanswered, type Writer } from './change-writer.ts'
+import type { CycleRequest } from './cycle-request.ts'
 import type { Credential } from './expected-answers.ts'
-import { type Managing, PREFIX } from './made-objects.ts'
+import { type MadeObject, type Managing, PREFIX } from './made-objects.ts'
+import type { RunRecord } from './run-record.ts'
 
 /** A permission that no Seat of the run holds. */
 const NOT_HELD = 'seatgate-verify:never'
@@ -112,7 +113,13 @@ function hostsAmong(listed: ReadonlySet<string>, hosts: readonly string[]): stri
   )
 }
 
-type Pushing = Pick<CycleParts, 'writer' | 'made' | 'entry' | 'record'>
+interface Pushing {
+  readonly writer: Writer<CycleRequest>
+  readonly record: RunRecord
+  readonly made: Map<string, MadeObject>
+  /** The entry; null if the run pushes none. */
+  readonly entry: CanaryEntry | null
+}
 
 /** Pushes the entry. @throws Unanswered, RunEnded, GatewayRefusal, CommandFailed */
 async function pushEntry(

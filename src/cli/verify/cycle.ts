@@ -1,9 +1,9 @@
 /** The writes of a run: each cycle makes a Seat and a key, changes them in every way, and deletes them. */
 
 import type { ApiKeyView, BlockView, RevocationView, SeatView } from '../remote/endpoint-answers.ts'
-import type { Sent } from '../remote/gateway-client.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import { type Credential, type CycleState, named, NOTHING, useOf } from './expected-answers.ts'
+import type { CycleRequest } from './cycle-request.ts'
 import type { MadeObject } from './made-objects.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { RunRecord } from './run-record.ts'
@@ -14,12 +14,6 @@ import { pause, RunEnded, type Writer } from './change-writer.ts'
 
 /** The time in ms between checks whether the streams have ended. */
 const STREAM_POLL = 20
-
-export interface CycleRequest extends Sent {
-  readonly path: string
-  /** The space: blocks and sessions belong to the admin space. */
-  readonly at: 'manage' | 'admin'
-}
 
 export interface CycleParts {
   readonly writer: Writer<CycleRequest>

@@ -6,7 +6,7 @@ import { Gateway, type GatewayOptions } from '../remote/gateway-client.ts'
 import { noteIfPlain } from '../remote/gateway-options.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import type { WritePlace } from './change-writer.ts'
-import type { CycleRequest } from './cycle.ts'
+import type { CycleRequest } from './cycle-request.ts'
 import type { Managing } from './made-objects.ts'
 import type { Untested } from './run-record.ts'
 

@@ -2,7 +2,7 @@
 
 import type { ApiKeyView, SeatView } from '../remote/endpoint-answers.ts'
 import type { Answer as GatewayAnswer } from '../remote/gateway-client.ts'
-import type { CycleRequest } from './cycle.ts'
+import type { CycleRequest } from './cycle-request.ts'
 import { type Answer, type AppliedChange, listed, type Invocation } from './tenant-operations.ts'
 
 /** The refusals that depend on the writes of others. */
