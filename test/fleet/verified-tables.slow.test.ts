@@ -15,7 +15,7 @@ const pushed = await pusher.push(FILES)
 t.equal(pushed.status, 200, pushed.body)
 
 t.test('tables are pushed while a gateway is frozen', async (t) => {
-  const verified = verifyFleet(t, fleet, '--duration', '24s', '--tables')
+  const verified = verifyFleet(t, fleet, '--duration', '30s', '--tables')
   await sleep(8000)
   await fleet.at(1).freeze()
   await sleep(4000)
@@ -26,8 +26,9 @@ t.test('tables are pushed while a gateway is frozen', async (t) => {
   t.equal(code, 0, `${report.why}`)
   for (const operation of ['deny in tables', 'allow in tables']) {
     t.ok((report.operations[operation] ?? 0) > 0, JSON.stringify(report.operations))
+    // The place of the frozen gateway may be named without the others.
     t.notOk(
-      report.not_tested.some(({ what }) => what.startsWith(operation)),
+      report.not_tested.some(({ what }) => what === operation),
       JSON.stringify(report.not_tested),
     )
   }
