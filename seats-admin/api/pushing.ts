@@ -13,3 +13,14 @@ export type PushTables = (
   writer: Writer,
   files: TableFiles,
 ) => Promise<PushedTables | RefusedTables | AdminRefusal>
+
+/**
+ * The tables of the store at one instance.
+ *
+ * @typeParam C the configuration of the gateway
+ */
+export interface TablesService<C> {
+  readonly push: PushTables
+  /** The configuration of this instance with these files; it is not activated. */
+  readonly build: (files: TableFiles) => Promise<C | RefusedTables>
+}

@@ -50,10 +50,10 @@ export async function trySpace(space) {
   return { readsGroups, readsTables }
 }
 
-/** Of a tenant without SCIM, and of a gateway of an older version. */
+/** The codes for a tenant without SCIM, and from a gateway of an older version. */
 const NO_GROUPS = ['scim_not_configured', 'route_not_found']
 
-/** Of a gateway with its tables in files, and of an older version. */
+/** The codes from a gateway whose tables are in files, and from one of an older version. */
 const NO_TABLES = ['tables_in_files', 'route_not_found']
 
 /**

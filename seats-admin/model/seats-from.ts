@@ -12,7 +12,7 @@ export type SeatsFrom = ScimMode | null
 /** In lists of statements, one for each. */
 export const EVERY_SEATS_FROM: readonly SeatsFrom[] = [null, 'externalId', 'userName', 'claim']
 
-/** Whether the number of users who have a Seat is that of now, grants aside. */
+/** Whether the number of users who have a Seat is exact, apart from grants. */
 export function countsExactly(seatsFrom: SeatsFrom): boolean {
   return seatsFrom !== null
 }

@@ -19,7 +19,7 @@ export class ScimFault {
   readonly scimType: ScimType | null
   /** Public: it contains no value of the request. */
   readonly detail: string
-  /** Of a 503: the seconds after which the request may be repeated. */
+  /** The seconds after which a request that got 503 may be repeated. */
   readonly retryAfter: number
 
   constructor(status: number, scimType: ScimType | null, detail: string, retryAfter = 1) {

@@ -17,7 +17,7 @@ export async function openStore(options: StoreLocation): Promise<Store> {
   return openPostgresStore(options)
 }
 
-/** The store while it may be away, for a gateway that starts all the same; null: a file is never away. */
+/** The store of a gateway that starts while the store is away; null: a file is never away. */
 export async function lateStore(options: StoreLocation): Promise<LateStore | null> {
   if (options.kind === 'sqlite') return null
   const { latePostgresStore } = await import('./postgres/postgres-store.ts')

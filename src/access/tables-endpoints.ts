@@ -8,12 +8,12 @@ import {
   isRefusal,
   limitOf,
   limitParameter,
-  type PushTables,
   reachedForm,
   type RefusedTables,
   someText,
   type Store,
   type TableFiles,
+  type TablesService,
   tablesTag,
   type Writer,
 } from '../../seats-admin/index.ts'
@@ -22,7 +22,6 @@ import { strictObject, text } from '../../seats-admin/model/json-schema.ts'
 import { inputInvalid, pointerTo } from '../../seats-admin/model/refusal.ts'
 import { isTableFileName, MAX_FILE_NAME } from '../../seats-admin/model/tables-version.ts'
 import type { Config, TablesLocation } from '../config/config.ts'
-import type { TablesBuilder } from '../config/tables-builder.ts'
 import { type BuiltInPaths } from './table-comparison.ts'
 import { type PlanDeps, type PlannedChange, plannedChanges } from './tables-plan.ts'
 import {
@@ -37,15 +36,11 @@ import {
   versionForm,
 } from './tables-views.ts'
 
-interface TablesService extends TablesBuilder {
-  readonly push: PushTables
-}
-
 export interface TablesDeps extends Omit<PlanDeps, 'store'> {
   readonly store: Pick<Store, 'activeTables' | 'tablesVersion' | 'listTables'> & PlanDeps['store']
   readonly tablesLocation: () => TablesLocation
   /** Null: the tables are in files. */
-  readonly tablesService: TablesService | null
+  readonly tablesService: TablesService<Config> | null
   /** ms since the epoch */
   readonly now: () => number
 }
@@ -86,7 +81,7 @@ type ChangesTo = (next: Config, tenant: string, callersAt: number | null) => Pro
 function managed(
   { tablesLocation, tablesService }: TablesDeps,
   { tenant, scope }: { readonly tenant: string; readonly scope: { readonly admin: boolean } },
-): { readonly tenant: string; readonly service: TablesService } | AdminRefusal {
+): { readonly tenant: string; readonly service: TablesService<Config> } | AdminRefusal {
   const location = tablesLocation()
   if (location.from === 'files' || tablesService === null) return inFiles
   if (tenant !== location.tenant || !scope.admin) return outsideAdminSpace(location.tenant)

@@ -2,7 +2,7 @@
 
 import type { ListedSeat, Store } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
-import { inSlices } from '../lib/time-slices.ts'
+import { BETWEEN_REQUESTS, inSlices } from '../lib/time-slices.ts'
 import { type Change, type ChangeOf, changeSteps } from './access-change.ts'
 import { type Difference, differenceSteps } from './difference.ts'
 import {
@@ -17,8 +17,6 @@ import {
 import { type BuiltInPaths, compiledTables } from './table-comparison.ts'
 import type { Tables } from './tables.ts'
 
-/** The time of a slice in ms: other requests are served between two of them. */
-const SLICES = { work: 5, pause: 1 }
 const PAGE = 1000
 /** The most names of one answer: without a limit, 10,000 changes could each have 600. */
 const MOST_NAMES = 20_000
@@ -48,14 +46,14 @@ export async function plannedChanges(
   { next, tenant, callersAt }: PlanQuestion,
 ): Promise<PlannedChange[]> {
   const before = tables()
-  const after = await inSlices(compiledTables(next, builtInPaths), SLICES, NEVER)
-  const differences = await inSlices(allDifferences(before, after), SLICES, NEVER)
+  const after = await inSlices(compiledTables(next, builtInPaths), BETWEEN_REQUESTS)
+  const differences = await inSlices(allDifferences(before, after), BETWEEN_REQUESTS)
   if (differences.length === 0) return []
   const seats = await placedSeats(store, tenant)
-  const changes = await inSlices(changeSteps(differences, seats), SLICES, NEVER)
+  const changes = await inSlices(changeSteps(differences, seats), BETWEEN_REQUESTS)
   const groups = callersAt === null ? null : await callerGroups(store, tenant, callersAt)
   const callers = groups === null ? null : new CallerComparison(tenant, seats, groups)
-  return inSlices(named(changes, callers), SLICES, NEVER)
+  return inSlices(named(changes, callers), BETWEEN_REQUESTS)
 }
 
 /** @param callers null: they are left out */
@@ -81,8 +79,6 @@ function* named(
   }
   return planned
 }
-
-const NEVER = new AbortController().signal
 
 function* allDifferences(before: Tables, after: Tables): Generator<null, Difference[]> {
   const all: Difference[] = []

@@ -9,25 +9,15 @@ import { ConfigError, distinctFaults, sortFaults } from '../config/faults.ts'
 import { pack } from '../config/worker-copy.ts'
 import { builtInPaths } from '../composition.ts'
 import { tableCompilation } from '../decision/router/table.ts'
-import { inSlices } from '../lib/time-slices.ts'
+import { BETWEEN_REQUESTS, inSlices } from '../lib/time-slices.ts'
 import type { WithTables } from '../runtime/extensions.ts'
 import type { Loaded } from './load-tables.ts'
-import {
-  buildTables,
-  plainContext,
-  type TablesInput,
-  type ThreadMessage,
-  type UncheckedTables,
-} from './table-build.ts'
+import { buildTables, type TablesInput, type ThreadMessage, type UncheckedTables } from './build-tables.ts'
 
 /** Characters of all files up to which they are built at once: some 100 routes, in 10 ms. */
 const MAX_AT_ONCE = 8192
 
-const THREAD = new URL('./table-build-thread.js', import.meta.url)
-
-/** The time of a slice of the router's checks in ms: requests are served between two of them. */
-const SLICES = { work: 5, pause: 1 }
-const NEVER = new AbortController().signal
+const THREAD = new URL('./build-tables-thread.js', import.meta.url)
 
 /** The function that builds the configuration of a loaded main file with tables of the store. */
 export function tablesWith({ config, tablesInput, withBuilt }: Loaded): WithTables {
@@ -37,7 +27,7 @@ export function tablesWith({ config, tablesInput, withBuilt }: Loaded): WithTabl
   return async (tables) => {
     const built = await buildHereOrThere(tablesInput, tables.files)
     const compilation = tableCompilation(built.entries, upstreams, builtIn, api.hosts)
-    const { faults } = await inSlices(compilation, SLICES, NEVER)
+    const { faults } = await inSlices(compilation, BETWEEN_REQUESTS)
     const all = sortFaults(distinctFaults([...built.faults, ...faults]))
     if (all.length > 0) throw new ConfigError(all)
     return withBuilt(built, tables)
@@ -53,8 +43,8 @@ function buildInThread(
   input: TablesInput,
   files: Readonly<Record<string, string>>,
 ): Promise<UncheckedTables> {
-  const plain = pack({ ...input, context: plainContext(input.context) })
-  const worker = new Worker(THREAD, { workerData: { input: plain, files }, name: 'tables', execArgv: [] })
+  const workerData = { input: pack(input), files }
+  const worker = new Worker(THREAD, { workerData, name: 'tables', execArgv: [] })
   const { promise, resolve, reject } = Promise.withResolvers<UncheckedTables>()
   const entries: RouteEntry[] = []
   worker.on('message', (message: ThreadMessage) => {

@@ -45,7 +45,7 @@ export interface InstanceOptions extends InstanceIdentity {
   /** Has the files of the configuration read, as `FilesReader` says; left out: it has none. */
   readonly checkFiles?: () => Promise<void>
   /** The tables of the store; left out: the tables are in files. */
-  readonly tables?: InstanceTables
+  readonly tables?: FeedTables
   /**
    * Monotonic ms before which no write is acknowledged, as a process of the previous instance may hold a
    * lease until then. Left out: no process does.
@@ -54,7 +54,7 @@ export interface InstanceOptions extends InstanceIdentity {
 }
 
 /** The tables of the store that all processes of the instance decide by. */
-export interface InstanceTables extends TablesReader {
+export interface FeedTables extends TablesReader {
   /**
    * Called with changes before the deciders apply them, so that a version which is ready is active by then.
    *

@@ -17,12 +17,14 @@ export function unpack(data: unknown): Config {
 export function pack(value: unknown): unknown {
   if (value instanceof URL) return { [URL_TAG]: value.href }
   if (value instanceof Map) return new Map([...value].map(([key, each]) => [key, pack(each)]))
+  if (value instanceof Set) return new Set([...value].map(pack))
   if (Array.isArray(value)) return value.map(pack)
   return isPlain(value) ? mapped(value, pack) : value
 }
 
 function unpacked(value: unknown): unknown {
   if (value instanceof Map) return frozenMap(new Map([...value].map(([key, each]) => [key, unpacked(each)])))
+  if (value instanceof Set) return new Set([...value].map(unpacked))
   if (Array.isArray(value)) return Object.freeze(value.map(unpacked))
   if (!isPlain(value)) return value
   const url = value[URL_TAG]

@@ -15,10 +15,10 @@ import type { AuthorizationRequest, BrowserContext, Credentials } from '../model
 import type { Evaluation, Trace } from '../model/decision.ts'
 import { canonicalHost } from '../model/host.ts'
 import type { Principal } from '../model/principal.ts'
-import { type McpCall, namesIn } from '../model/mcp.ts'
 import { type HeldPermissions, type McpEndpoint, type Route, takesTenant } from '../model/route.ts'
 import { SeatQuestion } from '../model/decision-seat.ts'
 import type { CorsPolicy } from '../model/cors.ts'
+import { allOf, linesOf, withoutPermission } from './call-lines.ts'
 import { answerPreflight, corsLines, hasTwoOrigins, sharedCorsLines } from './preflight.ts'
 import { SeatAuthorization } from './seat-authorization.ts'
 import { allowed, Draft, READS_NOTHING, refused } from './draft.ts'
@@ -82,8 +82,6 @@ const noMessage = new Refusal(
   'request_malformed',
   'The message decides here, and none was read: a question names the tool, prompt or resource.',
 )
-const noMethod = new Refusal('route_not_found', 'The table has no line for this method.')
-const noLine = new Refusal('route_not_found', 'The table has no line for this name.')
 const repeatedOrigin = new Refusal('request_malformed', 'The Origin header is sent more than once.')
 const otherTenant = new Refusal(
   'tenant_mismatch',
@@ -335,37 +333,6 @@ export function isForSpace({ refusal }: Evaluation): boolean {
 function refusedIn(draft: Draft, space: string | Refusal, refusal: Refusal): Evaluation {
   if (typeof space === 'string') draft.space = space
   return refused(draft, refusal)
-}
-
-/** What the path of an MCP server requires depends on the message. */
-function withoutPermission(evaluation: Evaluation): Evaluation {
-  return { ...evaluation, decision: { ...evaluation.decision, permission: null } }
-}
-
-/** The lines for a call, each once. */
-function linesOf(server: McpEndpoint, call: McpCall): Route[] | Refusal {
-  const lines = new Set<Route>()
-  for (const { kind, name } of namesIn(call)) {
-    const line = server.find(kind, name)
-    if (line === null) return kind === 'method' ? noMethod : noLine
-    lines.add(line)
-  }
-  return [...lines]
-}
-
-/** The result of the lines of a call. A change of the Seats of each concerns it. */
-function allOf(evaluations: readonly Evaluation[]): Evaluation {
-  const last = evaluations.at(-1)
-  if (last === undefined) throw new Error('a call has a line')
-  if (evaluations.length === 1) return last
-  const seats = [...new Set(evaluations.flatMap(({ decision }) => decision.seats))]
-  const grants = evaluations.flatMap((each) => each.grants ?? [])
-  return {
-    ...last,
-    grants:
-      grants.length === 0 ? null : { isCurrent: (...at) => grants.every((each) => each.isCurrent(...at)) },
-    decision: { ...last.decision, seats },
-  }
 }
 
 function withSpaces(evaluation: Evaluation, spaces: readonly string[]): Evaluation {

@@ -3,7 +3,13 @@
  * each configuration. It has no listener.
  */
 
-import { type FleetView, type InstanceSecrets, type Store, withSeatsFrom } from '../../seats-admin/index.ts'
+import {
+  type FleetView,
+  type InstanceSecrets,
+  type Store,
+  type TablesService,
+  withSeatsFrom,
+} from '../../seats-admin/index.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
@@ -32,7 +38,7 @@ import { Changes } from '../pipeline/pending-changes.ts'
 import type { ConfiguredFiles } from '../pipeline/evaluate-current.ts'
 import { exceptionsOf } from '../decision/router/pattern.ts'
 import { type RouteTable, tableCompilation } from '../decision/router/table.ts'
-import { inSlices } from '../lib/time-slices.ts'
+import { BETWEEN_REQUESTS, inSlices } from '../lib/time-slices.ts'
 import { serveKeySet } from '../identity/jwks-endpoint.ts'
 import { SignedIdentity } from '../identity/signed-identity.ts'
 import { SeatMemory } from '../decision/seats/memory.ts'
@@ -41,14 +47,10 @@ import { ReceivedChanges } from '../decision/seats/received-changes.ts'
 import { ShadowEngine } from '../decision/shadow.ts'
 import { ProcessActivity } from '../telemetry/process-activity.ts'
 import { AdministrationWatch } from './administration-watch.ts'
-import { type DecidingTables, type MakeEndpoints, type TablesService } from './endpoint-deps.ts'
+import { type DecidingTables, type MakeEndpoints } from './endpoint-deps.ts'
 import type { OtherIssuers } from './other-issuers.ts'
 import { type RevocationCounts, revocationDeps } from './revocation-deps.ts'
 import type { SignIn, SignInOptions, SignInPorts } from './sign-in.ts'
-
-/** Tables compile in slices, in ms: requests are served between two of them. */
-const SLICES = { work: 5, pause: 1 }
-const NEVER = new AbortController().signal
 
 /** The divisor of the bounds of live caches that gives those of candidate tables. */
 const SHADOW_SHARE = 8
@@ -87,7 +89,7 @@ interface DecisionPointOptions {
   /** The tables of the store with which the process starts; null: the tables are in files. */
   readonly tables: TablesInStore | null
   /** Pushes tables to the store; null: they are in files. */
-  readonly tablesService: TablesService | null
+  readonly tablesService: TablesService<Config> | null
   readonly endpoints: MakeEndpoints
   /**
    * The fleet with the changes of a tenant. Rejects when the store, or the process that follows its feed,
@@ -192,7 +194,7 @@ export class DecisionPoint {
     // The built-in endpoints are routes of the table, and some answer questions about it.
     const builtIn = this.#builtIn(config, { signIn, identity, revoking }, () => deciding)
     const compile = ({ routes }: TablesConfig) =>
-      inSlices(tableCompilation(routes, config.upstreams, builtIn, config.api.hosts), SLICES, NEVER)
+      inSlices(tableCompilation(routes, config.upstreams, builtIn, config.api.hosts), BETWEEN_REQUESTS)
     const { table, faults } = await compile(config)
     const shadow = config.shadow === null ? null : await compile(config.shadow)
     const all = [...faults, ...(shadow?.faults ?? [])]

@@ -14,10 +14,11 @@ import {
   showGateway,
   type Started,
   type Store,
+  storedTablesOf,
   type StoreLock,
   type StoreUnavailable,
-  storedTablesOf,
   TABLES_IN_FILES,
+  type TablesService,
 } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import type { InstanceIdentity } from '../coherence/feeds.ts'
@@ -26,7 +27,6 @@ import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { type Config, firstSecrets } from '../config/config.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
 import type { ActiveConfig } from './active-config.ts'
-import type { TablesService } from './endpoint-deps.ts'
 import type { ConfigFiles } from './extensions.ts'
 import { FleetSize } from './fleet-size.ts'
 import type { RedisParts } from './redis-parts.ts'
@@ -58,7 +58,7 @@ export class FleetNode {
   readonly instance: Instance
   readonly redis: RedisParts
   /** Null: the tables are in files. */
-  readonly tablesService: TablesService | null
+  readonly tablesService: TablesService<Config> | null
   readonly #started: Started
   readonly #name = `${hostname()} ${process.pid}`
   #pruning: NodeJS.Timeout | null = null

@@ -13,7 +13,7 @@ import {
   type TablesStore,
 } from '../../seats-admin/index.ts'
 import type { TablesAsOf } from '../coherence/current-tables.ts'
-import type { InstanceTables as FeedTables } from '../coherence/instance.ts'
+import type { FeedTables } from '../coherence/instance.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, type Fault } from '../config/faults.ts'
 import type { Log } from '../telemetry/logger.ts'

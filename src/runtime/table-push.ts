@@ -15,6 +15,7 @@ import {
   type TableFault,
   type TablesCandidate,
   tablesDigest,
+  type TablesService,
   type TablesStore,
 } from '../../seats-admin/index.ts'
 import type { Clock } from '../coherence/clock.ts'
@@ -22,7 +23,6 @@ import type { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
-import type { TablesService } from './endpoint-deps.ts'
 import { faultsOf, type InstanceTables } from './instance-tables.ts'
 
 /** Milliseconds between looks for answers. */
@@ -37,14 +37,14 @@ interface PushParts {
   readonly clock: Pick<Clock, 'now' | 'after'>
 }
 
-export class TablePush implements TablesService {
+export class TablePush implements TablesService<Config> {
   readonly #parts: PushParts
 
   constructor(parts: PushParts) {
     this.#parts = parts
   }
 
-  readonly build: TablesService['build'] = async (files) => {
+  readonly build: TablesService<Config>['build'] = async (files) => {
     const { tables, instance } = this.#parts
     try {
       return await tables.build(files)

@@ -2,7 +2,13 @@
  * Data planes in workers: a pool of processes that share one port and activate each configuration together.
  */
 
-import { type HealthState, type KeyUse, type PushTables, type TableFiles } from '../../seats-admin/index.ts'
+import {
+  type HealthState,
+  type KeyUse,
+  type PushTables,
+  type TableFiles,
+  type TablesService,
+} from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
 import { Lease } from '../coherence/lease.ts'
@@ -16,7 +22,6 @@ import { createServer } from '../lib/node-http.ts'
 import type { LoanRequest } from '../model/rate-limit.ts'
 import { entryId } from '../decision/router/entries.ts'
 import type { DataPlanes } from './data-planes.ts'
-import type { TablesService } from './endpoint-deps.ts'
 import type { Activation, Composition } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
@@ -233,7 +238,7 @@ export class WorkerDataPlanes implements DataPlanes {
   }
 }
 
-function serveTables(channel: Channel, { push, build }: TablesService): void {
+function serveTables(channel: Channel, { push, build }: TablesService<Config>): void {
   channel.serve('push-tables', (call) => push(...(call as Parameters<PushTables>)))
   channel.serve('build-tables', async (files) => pack(await build(files as TableFiles)))
 }

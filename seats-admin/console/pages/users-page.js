@@ -1,4 +1,4 @@
-/** Users: those whom the gateway knows, searched by it. */
+/** The page of users. The gateway searches those that it knows. */
 
 import { hrefOf } from '../address.js'
 import { FilterField, useFilterForm } from '../filters.js'

@@ -38,14 +38,14 @@ export function forwardMcpCall(
   }
 }
 
-const NOBODY = { tenant: '', user: '' }
+const NO_CALLER = { tenant: '', user: '' }
 
 /** Null: the response is no list, or the whole list passes. */
 function filterOf(exchange: Exchange, mcp: McpExchange, engine: DecisionEngine): ListBody | null {
   const { id, call, server } = mcp
   const list = server.filtersLists ? LIST_METHODS.get(call?.method ?? '') : undefined
   if (list === undefined) return null
-  const { tenant, user } = exchange.allowed.decision.principal ?? NOBODY
+  const { tenant, user } = exchange.allowed.decision.principal ?? NO_CALLER
   return new ListBody({
     ...list,
     id,

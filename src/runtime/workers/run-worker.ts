@@ -9,6 +9,7 @@ import {
   type PushTables,
   type RefusedTables,
   type StoreLocation,
+  type TablesService,
 } from '../../../seats-admin/index.ts'
 import { systemClock } from '../../coherence/clock.ts'
 import type { InstanceIdentity } from '../../coherence/feeds.ts'
@@ -17,7 +18,6 @@ import { type Config, firstSecrets, type RedisConfig } from '../../config/config
 import { unpack } from '../../config/worker-copy.ts'
 import { DataPlane } from '../data-plane.ts'
 import { DecisionPoint, tablesInStore } from '../decision-point.ts'
-import type { TablesService } from '../endpoint-deps.ts'
 import type { Extensions } from '../extensions.ts'
 import { remoteEphemeral } from '../../oidc/sign-in/completed-sign-ins.ts'
 import { Keys } from '../../redis/keys.ts'
@@ -125,7 +125,7 @@ async function begin(channel: Channel, extensions: Extensions) {
 }
 
 /** Pushes by the primary, which prepares tables for all workers. */
-function remoteTables(channel: Channel): TablesService {
+function remoteTables(channel: Channel): TablesService<Config> {
   return {
     push: async (writer, files) =>
       (await channel.call('push-tables', [writer, files])) as Awaited<ReturnType<PushTables>>,

@@ -2,20 +2,13 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { unpack } from '../config/worker-copy.ts'
-import {
-  buildTables,
-  contextOf,
-  ENTRIES_A_MESSAGE,
-  type TablesInput,
-  type ThreadMessage,
-} from './table-build.ts'
+import { buildTables, ENTRIES_A_MESSAGE, type TablesInput, type ThreadMessage } from './build-tables.ts'
 
 const port = parentPort
 if (port === null) throw new Error('this file is a thread')
 
 const { input: packed, files } = workerData
-const input = unpack(packed) as unknown as TablesInput
-const { entries, ...others } = buildTables({ ...input, context: contextOf(input.context) }, files)
+const { entries, ...others } = buildTables(unpack(packed) as unknown as TablesInput, files)
 let sent = 0
 const say = (message: ThreadMessage) => port.postMessage(message)
 const next = () => {

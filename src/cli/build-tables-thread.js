@@ -1,7 +1,7 @@
 // The thread of a clone. Plain JavaScript, so that the compile cache is on before the first TypeScript file is read. The
-// package has the compiled `table-build-thread.ts` at this path.
+// package has the compiled `build-tables-thread.ts` at this path.
 
 import module from 'node:module'
 
 module.enableCompileCache()
-await import('./table-build-thread.ts')
+await import('./build-tables-thread.ts')

@@ -6,7 +6,6 @@ import { contentHash } from '../config/content-hash.ts'
 import type { Fault } from '../config/faults.ts'
 import type { LoadResult } from '../config/load.ts'
 import { type BuiltTables, buildStored } from '../config/tables-of-store.ts'
-import type { RouteContext } from '../config/table-settings.ts'
 
 /** What tables are built with, from a main file. */
 export type TablesInput = LoadResult['tablesInput']
@@ -24,37 +23,6 @@ export function buildTables(
   const entries = active.flatMap((table) => table.entries)
   const faults = [...documents, ...comments].flatMap((each) => each.faults)
   return { entries, rateLimits, faults, hash: contentHash(entries, { upstreams, methods, api }) }
-}
-
-/** Sets become lists in a copy for a thread. */
-type PlainContext = { readonly [Key in keyof RouteContext]: unknown }
-
-export function plainContext(context: RouteContext): PlainContext {
-  const { upstreams, passAuthorization, tenants, signIn, methods } = context
-  return {
-    ...context,
-    upstreams: [...upstreams],
-    passAuthorization: [...passAuthorization],
-    tenants: [...tenants],
-    signIn: [...signIn],
-    methods: [...methods],
-  }
-}
-
-export function contextOf(plain: PlainContext): RouteContext {
-  const { upstreams, passAuthorization, tenants, signIn, methods, ...others } = plain as Record<
-    'upstreams' | 'passAuthorization' | 'tenants' | 'signIn' | 'methods',
-    readonly string[]
-  > &
-    Pick<RouteContext, 'maxBody' | 'rateLimits'>
-  return {
-    ...others,
-    upstreams: new Set(upstreams),
-    passAuthorization: new Set(passAuthorization),
-    tenants: new Set(tenants),
-    signIn: new Set(signIn),
-    methods: new Set(methods),
-  }
 }
 
 /** Entries of one message, so that their receiver takes no long turn of its event loop. */
