@@ -133,6 +133,11 @@ export class Connections {
     to.add(connection)
   }
 
+  /** Whether a connection has a request in flight. */
+  get anyActive(): boolean {
+    return this.#queues.active.size > 0
+  }
+
   /** Connections with a request in flight. */
   get active(): ClientConnection[] {
     return this.#queues.active.all()

@@ -92,7 +92,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   readonly #refusals = new LingeringConnections(REFUSED_LIMITS)
   readonly #memory: ConnectionMemory
   readonly #handshakes: Handshakes
-  readonly #deferred = new DeferredQueue()
+  readonly #deferred = new DeferredQueue(() => this.#connections.anyActive)
   #settings: ListenerSettings
   #http1Connections: Http1ConnectionSettings
   #draining = false

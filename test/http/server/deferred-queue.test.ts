@@ -3,6 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { DeferredQueue } from '../../../src/lib/deferred-queue.ts'
+import { ignore } from '../../../src/lib/ignore.ts'
 import { metric } from '../../support/operations.ts'
 import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
@@ -27,8 +28,11 @@ const world = await startWorld(t, {
   },
 })
 
-t.test('one in each iteration of the event loop, in order', async (t) => {
-  const turns = new DeferredQueue()
+const always = () => true
+const never = () => false
+
+t.test('while others are in flight, one in each iteration of the event loop, in order', async (t) => {
+  const turns = new DeferredQueue(always)
   const gone: number[] = []
   for (let i = 0; i < 100; i++) turns.add({ run: () => gone.push(i) })
   t.same(gone, [])
@@ -45,19 +49,55 @@ t.test('one in each iteration of the event loop, in order', async (t) => {
   )
 })
 
-t.test('a task that adds itself again has one turn in an iteration', async (t) => {
-  const turns = new DeferredQueue()
-  let runs = 0
-  const task = {
-    run: () => {
-      if (++runs < 20) turns.add(task)
-    },
-  }
-  turns.add(task)
-  for (let iterations = 1; runs < 20; iterations++) {
+t.test('while no other is in flight, up to eight in an iteration, until one is', async (t) => {
+  let others = false
+  const turns = new DeferredQueue(() => others)
+  let gone = 0
+  for (let i = 0; i < 100; i++) turns.add({ run: () => gone++ })
+  await turn()
+  await turn()
+  t.ok(gone >= 8 && gone <= 16, `${gone} tasks in two iterations`)
+  others = true
+  const before = gone
+  await turn()
+  t.ok(gone - before <= 1)
+  others = false
+  for (let iterations = 0; gone < 100; iterations++) {
     await turn()
-    t.ok(runs <= iterations + 1, `${runs} runs in ${iterations} iterations`)
+    t.ok(iterations < 20)
   }
+})
+
+t.test('a task that adds itself again has one turn in an iteration', async (t) => {
+  for (const othersInFlight of [always, never]) {
+    const turns = new DeferredQueue(othersInFlight)
+    let runs = 0
+    const task = {
+      run: () => {
+        if (++runs < 20) turns.add(task)
+      },
+    }
+    turns.add(task)
+    for (let iterations = 1; runs < 20; iterations++) {
+      await turn()
+      t.ok(runs <= iterations + 1, `${runs} runs in ${iterations} iterations`)
+    }
+  }
+})
+
+t.test('a task that throws takes no other one with it', async (t) => {
+  const turns = new DeferredQueue(never)
+  let runs = 0
+  const thrown = new Promise((resolve) => process.once('uncaughtException', resolve))
+  turns.add({
+    run: () => {
+      throw new Error('a fault of the gateway')
+    },
+  })
+  turns.add({ run: () => runs++ })
+  await thrown
+  await turn()
+  t.equal(runs, 1)
 })
 
 t.test('pipelined requests behind refused ones all get a response', async (t) => {
@@ -92,8 +132,11 @@ const CONNECTIONS = 60
 
 t.test('of many connections, also where each one was idle in between', async (t) => {
   const refused = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
-  const clients = Array.from({ length: CONNECTIONS }, () => new RawClient(world.port))
-  t.teardown(() => clients.forEach((client) => client.close()))
+  const { port, upstream } = await startWorld(t, { answer: () => {} })
+  const clients = Array.from({ length: CONNECTIONS }, () => new RawClient(port))
+  const held = new RawClient(port).send('GET /docs/held HTTP/1.1\r\nHost: a\r\n\r\n')
+  t.teardown(() => [held, ...clients].forEach((client) => client.close()))
+  await until(() => upstream.seen.length > 0, 'another request in flight')
   const answered = (count: number) =>
     Promise.all(clients.map((client) => client.until(new RegExp(`(HTTP/1.1 404[^]*){${count}}`))))
   clients.forEach((client) => client.send(refused))
@@ -111,7 +154,9 @@ t.test('of many connections, also where each one was idle in between', async (t)
 })
 
 t.test('over HTTP/2 too', async (t) => {
-  const secured = await startSecured(t)
+  const secured = await startSecured(t, { routes: ['GET /docs/*: public'], answer: () => {} })
+  openSession(t, secured.securePort).request({ ':path': '/docs/held' }).on('error', ignore)
+  await until(() => secured.upstream.seen.length > 0, 'another request in flight')
   const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => openRaw(t, secured.securePort)))
   const answered = (id: number) => Promise.all(clients.map((client) => client.status(id)))
   clients.forEach((client) => client.headers(1, NOWHERE))
