@@ -15,7 +15,6 @@ const FROM: Readonly<Record<string, number>> = {
   'a reading without changes drops what was announced': 39_040,
   'an unlisted instance has a lease': 6060,
   'an instance is removed whatever its beat': 440,
-  'a worker has a lease from before it joined': 4700,
   'a beat reports changes that workers have not applied': 3140,
   'a reading from before an announcement acknowledges it': 51_920,
   'a renewal brings an ended session back': 915,

@@ -4,6 +4,7 @@ import { add, type Figures, zeroFigures } from './figures.ts'
 import { fromMacrotask } from './microtasks.ts'
 import { inModel, type ModelTrace } from './model-trace.ts'
 import { type Parts, REAL_PARTS } from './parts.ts'
+import { RARE } from './rare.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
 import { SEEDS } from './seeds.ts'
 import { type Shrunk, shrunk } from './shrink.ts'
@@ -43,10 +44,11 @@ export async function search(
 ): Promise<SearchResult> {
   const parts = partsOf(variant)
   const isWanted = (violation: Violation) => shows(variant, violation)
+  const ofSeed = RARE[variant ?? ''] ?? scheduleOf
   const figures = zeroFigures()
   for (let done = 0; done < schedules && !isOver(figures); done += BATCH) {
     const end = from + Math.min(done + BATCH, schedules)
-    const found = await fromMacrotask(() => searchBatch(parts, isWanted, from + done, end, figures))
+    const found = await fromMacrotask(() => searchBatch(parts, isWanted, ofSeed, [from + done, end], figures))
     if (found === null) continue
     const { schedule, violation } = found
     const smaller = shrinks ? await fromMacrotask(() => shrunk(schedule, parts, violation.kind)) : null
@@ -58,12 +60,12 @@ export async function search(
 function searchBatch(
   parts: Parts,
   isWanted: (violation: Violation) => boolean,
-  from: number,
-  end: number,
+  ofSeed: (seed: number) => Schedule,
+  [from, end]: readonly [from: number, end: number],
   figures: Figures,
 ): Found | null {
   for (let seed = from; seed < end; seed++) {
-    const schedule = scheduleOf(seed % SEEDS)
+    const schedule = ofSeed(seed % SEEDS)
     const world = new World(schedule, parts)
     world.run()
     add(figures, world.figures)
