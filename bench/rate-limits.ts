@@ -28,7 +28,7 @@ function measure(what: string, limit: RateLimit, addressOf: (i: number) => strin
   for (let warm = 0; warm < 2; warm++) {
     const from = process.cpuUsage()
     for (let i = 0; i < REQUESTS; i++)
-      void limiter.take({ route, principal: null, address: () => addressOf(i) })
+      void limiter.take({ routes: [route], principal: null, address: () => addressOf(i) })
     const { user, system } = process.cpuUsage(from)
     if (warm === 1) console.log(`${what}: ${((user + system) / REQUESTS).toFixed(2)} µs`)
   }

@@ -146,7 +146,7 @@ t.test('a flood of addresses is bounded in memory and gives no spent key a new b
   const limiter = new RateLimiter({ now: () => now, lender: null, processes: () => 1 })
   limiter.configure([limit])
   const take = (address: string) => {
-    const verdict = limiter.take({ route: routeWith(limit), principal: null, address: () => address })
+    const verdict = limiter.take({ routes: [routeWith(limit)], principal: null, address: () => address })
     if (verdict === null || verdict instanceof Promise) throw new Error('nothing to wait for')
     return verdict.exceeded === null
   }

@@ -21,8 +21,9 @@ const GIVE_BACK_EVERY = 250
 
 /** The parts of a request that its limits depend on. */
 export interface LimitedRequest {
-  readonly route: Route
-  /** Null: the route is public. */
+  /** The routes that decide it. A limit that several of them name counts once for each key. */
+  readonly routes: readonly Route[]
+  /** Null: the routes are public. */
   readonly principal: Principal | null
   /** The client's IPv4 address or IPv6 network. */
   readonly address: () => string
@@ -98,7 +99,7 @@ export class RateLimiter {
   }
 
   /**
-   * Takes a token of each limit of the route. Null: the route has none. A promise if the lender is asked: it
+   * Takes a token of each limit of the routes. Null: they have none. A promise if the lender is asked: it
    * never rejects, and a decision from before it may be out of date after it.
    */
   take(request: LimitedRequest): RateLimitVerdict | null | Promise<RateLimitVerdict> {
@@ -117,14 +118,22 @@ export class RateLimiter {
   }
 
   #partsOf(request: LimitedRequest): Part[] {
-    const { rateLimits } = request.route
+    const [first, ...others] = request.routes
+    if (first === undefined) return []
+    if (others.length === 0) return this.#partsOfRoute(first, request)
+    const parts = request.routes.flatMap((route) => this.#partsOfRoute(route, request))
+    return [...new Map(parts.map((part) => [part.key, part])).values()]
+  }
+
+  #partsOfRoute(route: Route, request: LimitedRequest): Part[] {
+    const { rateLimits } = route
     if (rateLimits === null) return []
-    const isForeign = isOfOtherTenant(request)
+    const isForeign = isOfOtherTenant(route, request)
     return rateLimits.flatMap((limit): Part[] => {
       const keys = this.#limits.get(limit.name)
       // A reload may have removed the limits of a request that was matched before.
       if (keys === undefined || (isForeign && keys.limit.per === 'route')) return []
-      return [{ keys, key: keys.find(keyOf(keys.limit, request), ownerOf(keys.limit, request)) }]
+      return [{ keys, key: keys.find(keyOf(keys.limit, route, request), ownerOf(keys.limit, request)) }]
     })
   }
 
@@ -193,12 +202,12 @@ const MAX_KEY = 64
  * Whether the route refuses the caller for its tenant. Such a caller could otherwise use up the tokens that
  * the callers of the route's tenant share, and lock them out.
  */
-function isOfOtherTenant({ route, principal }: LimitedRequest): boolean {
+function isOfOtherTenant(route: Route, { principal }: LimitedRequest): boolean {
   return principal !== null && !takesTenant(route, principal.tenant)
 }
 
 /** The callers of a public route are their addresses. */
-function keyOf({ per }: RateLimit, { route, principal, address }: LimitedRequest): string {
+function keyOf({ per }: RateLimit, route: Route, { principal, address }: LimitedRequest): string {
   if (per === 'route') return hashed(`r ${route.id}`)
   if (per === 'address' || principal === null) return `a ${address()}`
   const { tenant, user, method } = principal
@@ -219,7 +228,7 @@ function hashed(key: string): string {
 /**
  * The header fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): lists of
  * structured fields (RFC 9651). `q` and `w` are the limit's own. `r` is what the key has, `t` the seconds
- * until it has one more. If the limit is divided, `q` is the share of this process, and `seatgate-shares` the
+ * until it has one more; of several keys of a limit, the one with the fewest tokens counts. If the limit is divided, `q` is the share of this process, and `seatgate-shares` the
  * number of shares.
  *
  * @param exceeded the limit that refuses the request; null: it passes
@@ -233,7 +242,7 @@ function rateLimitLines(
 ): string {
   let policy = ''
   let state = ''
-  for (const { keys, key } of parts) {
+  for (const { keys, key } of parts.length === 1 ? parts : scarcest(parts, now)) {
     const { limit, shares } = keys
     const separator = policy === '' ? '' : ', '
     policy += `${separator}"${limit.name}";q=${quota(limit, shares)};w=${limit.window / 1000}`
@@ -246,6 +255,17 @@ function rateLimitLines(
     state += `${separator}"${limit.name}";r=${remaining};t=${seconds(wait)}`
   }
   return `RateLimit-Policy: ${policy}\r\nRateLimit: ${state}\r\n`
+}
+
+/** One part of each limit. */
+function scarcest(parts: readonly Part[], now: number): Iterable<Part> {
+  const byLimit = new Map<LimitedKeys, Part>()
+  for (const part of parts) {
+    const { keys, key } = part
+    const other = byLimit.get(keys)
+    if (other === undefined || keys.left(key, now) < keys.left(other.key, now)) byLimit.set(keys, part)
+  }
+  return byLimit.values()
 }
 
 function quota({ limit }: RateLimit, shares: number): number {

@@ -1,15 +1,18 @@
 /**
- * Takes a token from each rate limit of the route, or refuses with 429. `redis/token-lender.ts` shares the
+ * Takes a token from each rate limit of the routes that decided, or refuses with 429. `redis/token-lender.ts` shares the
  * counts between instances.
  */
 
+import { linesOf } from '../../decision/call-lines.ts'
 import type { DecisionEngine } from '../../decision/engine.ts'
 import type { RateLimiter, RateLimitVerdict } from '../../decision/limits/rate-limiter.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import { rateLimitLines } from '../../http/server/gateway-lines.ts'
+import { mcpExchange } from '../../http/server/mcp-exchange.ts'
 import { externalQuestion } from '../../http/server/question.ts'
 import type { Evaluation } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
+import type { Route } from '../../model/route.ts'
 import { networkOf, networkOfClient } from '../../proxy/client-network.ts'
 import type { TrustedProxies } from '../../proxy/forwarded.ts'
 import { ANSWERED, type Next, type RefuseDecided, type Stage } from '../stage.ts'
@@ -64,15 +67,31 @@ function takeTokens(
   trustedProxies: TrustedProxies,
 ): RateLimitVerdict | null | Promise<RateLimitVerdict> {
   const evaluation = exchange.evaluated
-  const { route, principal } = evaluation.decision
-  if (route === null || route.rateLimits === null || !isCounted(evaluation)) return null
+  const { principal } = evaluation.decision
+  const routes = limitedRoutes(exchange, evaluation)
+  if (routes.length === 0 || !isCounted(evaluation)) return null
   const question = externalQuestion.get(exchange)
   const client = question?.client ?? null
   const address = () =>
     client === null ? networkOfClient(exchange.request, trustedProxies) : networkOf(client)
-  const request = { route, principal, address }
+  const request = { routes, principal, address }
   // The proxy asks again for a refusal that was counted with its first question.
   return question?.refusesOnly === true ? limiter.look(request) : limiter.take(request)
+}
+
+const NONE: readonly Route[] = []
+
+/** The routes with limits that decided. A call of an MCP server may need several lines, and one refuses it. */
+function limitedRoutes(exchange: Exchange, { refusal, decision: { route } }: Evaluation): readonly Route[] {
+  if (route === null) return NONE
+  if (route.mcp === undefined || refusal !== null) return route.rateLimits === null ? NONE : [route]
+  return linesOfCall(exchange).filter(({ rateLimits }) => rateLimits !== null)
+}
+
+function linesOfCall(exchange: Exchange): readonly Route[] {
+  const mcp = mcpExchange.get(exchange)
+  const lines = mcp === undefined || mcp.call === null ? NONE : linesOf(mcp.server, mcp.call)
+  return lines instanceof Refusal ? NONE : lines
 }
 
 /**

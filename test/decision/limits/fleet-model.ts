@@ -69,7 +69,7 @@ export class FleetModel {
     const around = { now: () => this.now, lender, processes: () => instances }
     this.limiters = Array.from({ length: instances }, () => new RateLimiter(around))
     for (const limiter of this.limiters) limiter.configure([limit])
-    this.#counted = { route: routeWith(limit), principal: null, address: () => '192.0.2.1' }
+    this.#counted = { routes: [routeWith(limit)], principal: null, address: () => '192.0.2.1' }
   }
 
   async look(instance: number): Promise<RateLimitVerdict | null> {

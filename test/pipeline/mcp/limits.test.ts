@@ -25,6 +25,43 @@ t.test('a limit of one tool', async (t) => {
   t.notMatch(metrics, 'unknown_')
 })
 
+t.test('a call that several lines decide takes a token of each limit, or none', async (t) => {
+  const world = await startMcp(t, {
+    lines: [
+      'resources:',
+      '  docs://few/*: { permission: docs:read, rate_limit: [few, each] }',
+      '  docs://more/*: { permission: docs:read, rate_limit: [more, each] }',
+      '  docs://free/*: docs:read',
+      '  docs://pay: pay:read',
+    ],
+    top: [
+      'rate_limits:',
+      '  few: { limit: 2/h, per: caller }',
+      '  more: { limit: 3/h, per: caller }',
+      '  each: { limit: 10/h, per: route }',
+    ],
+  })
+  const token = await world.token(['main:Reader'])
+  const listen = async (...resourceSubscriptions: string[]) => {
+    const params = { notifications: { resourceSubscriptions } }
+    const answer = await send(world, { method: 'subscriptions/listen', params }, { token })
+    return `${answer.status} ${valueOf(answer.fields, 'ratelimit')?.replaceAll(/;t=\d+/g, '')}`
+  }
+  t.equal(
+    await listen('docs://few/a', 'docs://more/a', 'docs://few/b'),
+    '200 "few";r=1, "each";r=9, "more";r=2',
+  )
+  t.equal(await listen('docs://few/a', 'docs://free/a'), '200 "few";r=0, "each";r=8')
+  t.equal(await listen('docs://few/a', 'docs://free/a'), '429 "few";r=0, "each";r=8')
+  t.equal(
+    await listen('docs://more/a', 'docs://few/a', 'docs://free/a'),
+    '429 "more";r=2, "each";r=8, "few";r=0',
+  )
+  t.equal(await listen('docs://more/a'), '200 "more";r=1, "each";r=8')
+  t.equal(await listen('docs://more/a', 'docs://pay'), '403 undefined')
+  t.equal(await listen('docs://free/a'), '200 undefined')
+})
+
 t.test('a call that needs each of many lines', async (t) => {
   const uris = Array.from({ length: 10_000 }, (_, n) => `docs://handbook/${n}`)
   const many = uris.map((uri) => `"${uri}": docs:read`).join()
