@@ -11,6 +11,8 @@ import type { Socket } from 'node:net'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse } from '../http/server/client-response.ts'
 import { Exchange } from '../http/server/exchange.ts'
+import { corsLines, rateLimitLines } from '../http/server/gateway-lines.ts'
+import { mcpExchange } from '../http/server/mcp-exchange.ts'
 import { openedWebSocket } from '../http/server/open-web-socket.ts'
 import type { RespondUnparsed } from '../http/server/problem.ts'
 import { RequestShares } from '../http/server/request-shares.ts'
@@ -131,11 +133,12 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
   }
 
   #passAgain(engine: DecisionEngine, exchange: Exchange): Passed | null {
-    if (!this.#files.areReplaced())
-      return engine === this.config.engine ? null : this.listFor(exchange, this.stages)(exchange)
-    return this.#files
-      .check()
-      .then(() => (exchange.settled ? ANSWERED : this.listFor(exchange, this.stages)(exchange)))
+    const again = () => {
+      forgetDecision(exchange)
+      return this.listFor(exchange, this.stages)(exchange)
+    }
+    if (!this.#files.areReplaced()) return engine === this.config.engine ? null : again()
+    return this.#files.check().then(() => (exchange.settled ? ANSWERED : again()))
   }
 
   /** The listener reports bytes that are no request, or that break the body of the exchange in progress. */
@@ -164,6 +167,18 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
   reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation> {
     return evaluateCurrent(() => this.config.engine, this.#files, authorizationRequest(exchange))
   }
+}
+
+/**
+ * Forgets what stages have kept. By other tables the path may have no MCP server, or one that hides more. The
+ * body of a message, which was restored, is counted again.
+ */
+function forgetDecision(exchange: Exchange): void {
+  mcpExchange.clear(exchange)
+  corsLines.clear(exchange)
+  rateLimitLines.clear(exchange)
+  exchange.bytesIn = 0
+  exchange.logFields = ''
 }
 
 /** Monotonic ms. */

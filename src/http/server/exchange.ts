@@ -27,6 +27,10 @@ export class Slot<V> {
   set({ slots }: Exchange, value: V): void {
     slots[this.#at] = value
   }
+
+  clear({ slots }: Exchange): void {
+    slots[this.#at] = undefined
+  }
 }
 
 /** What every request has. All fields are initialized in a fixed order: one hidden class. */

@@ -41,11 +41,9 @@ export function readMcpCall(pipeline: McpPipeline): Stage {
     const { decision, preflight } = exchange.evaluated
     const { route } = decision
     if (route === null || route.target.kind !== 'mcp' || preflight !== null) return next(exchange)
-    // Read before, if the tables have changed since: its body is restored.
-    const isNoted = mcpExchange.get(exchange)?.call != null
     const mcp = new McpExchange(route.target.endpoint)
     mcpExchange.set(exchange, mcp)
-    return read(exchange, route, mcp, isNoted, pipeline, next)
+    return read(exchange, route, mcp, pipeline, next)
   }
 }
 
@@ -53,7 +51,6 @@ async function read(
   exchange: Exchange,
   route: Route,
   mcp: McpExchange,
-  isNoted: boolean,
   pipeline: McpPipeline,
   next: Next,
 ): Promise<typeof ANSWERED> {
@@ -63,7 +60,7 @@ async function read(
     pipeline.refuse(exchange, refusal, null)
     return ANSWERED
   }
-  if (!isNoted) note(exchange, mcp)
+  note(exchange, mcp)
   const { engine, passAgain, observer } = pipeline
   return evaluateAgain(engine, passAgain, exchange, () => {
     observer.evaluated(exchange)

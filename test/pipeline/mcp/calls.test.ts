@@ -6,7 +6,17 @@ import t from 'tap'
 import { RawClient } from '../../support/raw-client.ts'
 import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
-import { agentsTable, requestOf, roundTrip, send, startMcp, tool, valueOf, VERSION } from './support.ts'
+import {
+  agentsTable,
+  type Message,
+  requestOf,
+  roundTrip,
+  send,
+  startMcp,
+  tool,
+  valueOf,
+  VERSION,
+} from './support.ts'
 
 t.test('calls', async (t) => {
   const world = await startMcp(t, {
@@ -229,29 +239,38 @@ t.test('spaces', async (t) => {
 })
 
 t.test('tables that change while a message arrives', async (t) => {
-  const world = await startMcp(t)
+  const list = '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"delete_user"}]}}'
+  const world = await startMcp(t, {
+    lines: ['tools: { get_weather: weather:read }', 'list: whole'],
+    answer: (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(list),
+  })
   const token = await world.token(['main:Reader'])
-  const change = async (lines: readonly string[]) => {
-    writeFileSync(join(world.folder, 'routes/agents.yaml'), agentsTable({ lines }))
-    await world.reload()
-  }
-  const during = async (lines: readonly string[]) => {
-    const bytes = requestOf(tool('get_weather'), { token, fields: { Expect: '100-continue' } })
+  const large = tool('get_weather', { arguments: { a: 'x'.repeat(2000) } })
+  const during = async (table: string, message: Message = tool('get_weather')) => {
+    const bytes = requestOf(message, { token, fields: { Expect: '100-continue' } })
     const client = new RawClient(world.port)
     client.send(bytes.slice(0, -5))
     await client.until('100 Continue')
-    await change(lines)
+    writeFileSync(join(world.folder, 'routes/agents.yaml'), table)
+    await world.reload()
     client.send(bytes.slice(-5))
     const [answer] = (await client.responses(1)).all
     client.close()
-    return answer?.status
+    return { status: answer?.status, body: JSON.parse(answer?.body ?? '') }
   }
-  t.equal(await during(['tools: { get_weather: other:read }']), 403)
-  t.equal(await during(['tools: { other: weather:read }']), 404)
-  t.same(world.upstream.seen, [])
-  t.equal(await during(['tools: { get_weather: weather:read }']), 200)
-  t.match(JSON.parse(world.upstream.seen[0]?.body ?? ''), { params: { name: 'get_weather' } })
-  const logged = world.log().filter(({ mcp_method: method }) => method !== undefined)
-  t.equal(logged.length, 3)
+  const linesAlone = (...lines: string[]) => agentsTable({ lines })
+  const routeAlone = (permission: string) =>
+    `upstream: main\nroutes: { POST /mcp: { permission: ${permission}, max_body: 3KiB } }\n`
+  const filtered = await during(linesAlone('tools: { get_weather: other:read }'), { method: 'tools/list' })
+  t.same(filtered.body.result.tools, [], 'by the tables that decided')
+  t.equal((await during(linesAlone('tools: { get_weather: weather:read }'))).status, 200)
+  t.equal((await during(linesAlone('tools: { get_weather: other:read }'))).status, 403)
+  t.equal((await during(linesAlone('tools: { other: weather:read }'))).status, 404)
+  t.equal((await during(linesAlone('tools: { get_weather: weather:read }'), large)).status, 200)
+  t.match(JSON.parse(world.upstream.seen.at(-1)?.body ?? ''), { params: { name: 'get_weather' } })
+  t.equal((await during(routeAlone('weather:read'), large)).status, 200, 'the body counts once')
+  await during(agentsTable())
+  t.match(await during(routeAlone('other:read')), { status: 403, body: { code: 'permission_denied' } })
+  t.equal(world.upstream.seen.length, 5)
   t.notMatch(world.logText(), /mcp_method.*mcp_method.*\n/, 'noted once a line')
 })
