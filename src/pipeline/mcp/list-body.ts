@@ -11,10 +11,13 @@ import type { BodyFilter } from '../../proxy/filtered-relay.ts'
 import { EVENT_STREAM } from '../../proxy/response-relay.ts'
 import { turns } from '../in-turn.ts'
 import { isJsonType } from '../whole-body.ts'
+import { cutSteps } from './list-text.ts'
 import { hasOneSpelling } from './mcp-message.ts'
 
 /** Bytes of the body of a list. */
 const MAX_LIST = 1024 * 1024
+/** The size alone bounds the list: as many members and elements as its bytes can have. */
+const LIST_LIMITS = { members: MAX_LIST, elements: MAX_LIST }
 
 const CONTENT_TYPE = fieldName('content-type')
 const CONTENT_ENCODING = fieldName('content-encoding')
@@ -76,8 +79,7 @@ export class ListBody implements BodyFilter {
     if (this.#events === null) return (await this.#replaced(body)) ?? body
     const { before, data, response } = this.#events.result()
     const replaced = await this.#replaced(data)
-    // The text of JSON has no line end.
-    return Buffer.concat([before, replaced === null ? response : Buffer.from(`data: ${replaced}\n\n`)])
+    return Buffer.concat([before, replaced === null ? response : withData(response, replaced)])
   }
 
   /** The response with what the caller may use. Null: it stays as it is. */
@@ -88,7 +90,7 @@ export class ListBody implements BodyFilter {
   }
 
   async #filter(text: Buffer): Promise<Buffer | null> {
-    const parsed = await inShares(jsonSteps(text))
+    const parsed = await inShares(jsonSteps(text, LIST_LIMITS))
     if ('fault' in parsed) throw new Error(`the list: ${parsed.fault}`)
     const message = parsed.value
     if (!isJsonObject(message) || 'method' in message || !hasOneSpelling(message, RESPONSE))
@@ -100,20 +102,20 @@ export class ListBody implements BodyFilter {
     const all = isJsonObject(result) && hasOneSpelling(result, [items, 'cacheScope']) ? result[items] : null
     if (!isJsonObject(result) || !Array.isArray(all)) throw new Error('the result is no list')
     const kept = await this.#usable(all, member)
-    const isPublic = result['cacheScope'] === 'public'
-    if (kept.length === all.length && !isPublic) return null
-    const filtered = { ...result, [items]: kept, ...(isPublic ? { cacheScope: 'private' } : {}) }
-    return Buffer.from(JSON.stringify({ ...message, result: filtered }))
+    const { cacheScope = 'private' } = result
+    if (!kept.includes(false) && cacheScope === 'private') return null
+    return Buffer.from(await inShares(cutSteps(text.toString('latin1'), items, kept)), 'latin1')
   }
 
-  async #usable(all: readonly unknown[], member: string): Promise<unknown[]> {
+  /** For each item, whether the caller may use it. */
+  async #usable(all: readonly unknown[], member: string): Promise<boolean[]> {
     const share = new TimeShare()
-    const kept: unknown[] = []
+    const kept: boolean[] = []
     for (const item of all) {
       await share.next()
       const name = isJsonObject(item) && hasOneSpelling(item, [member]) ? item[member] : null
       if (typeof name !== 'string') throw new Error('an item of the list has no name')
-      if (await this.#list.mayUse(name)) kept.push(item)
+      kept.push(await this.#list.mayUse(name))
     }
     return kept
   }
@@ -182,19 +184,36 @@ class Events {
 const CR = 0x0d
 const LF = 0x0a
 
+const DATA_LINE = /^data(?::|$)/
+
 /** The data of an event, line by line; null: it has none. */
 function dataOf(event: Buffer): Buffer | null {
-  const lines = event
+  const lines = linesOf(event).flatMap((line) =>
+    DATA_LINE.test(line) ? [line.replace(/^data:? ?/, '')] : [],
+  )
+  return lines.length === 0 ? null : Buffer.from(lines.join('\n'), 'latin1')
+}
+
+/** The event with other data. Its other fields stay. */
+function withData(event: Buffer, data: Buffer): Buffer {
+  const others = linesOf(event).filter((line) => line !== '' && !DATA_LINE.test(line))
+  const own = data
+    .toString('latin1')
+    .split('\n')
+    .map((line) => `data: ${line}`)
+  return Buffer.from(`${[...others, ...own].join('\n')}\n\n`, 'latin1')
+}
+
+function linesOf(event: Buffer): string[] {
+  return event
     .toString('latin1')
     .replace(/^\xef\xbb\xbf/, '')
     .split(/\r\n|\n|\r/)
-    .flatMap((line) => (/^data(?::|$)/.test(line) ? [line.replace(/^data:? ?/, '')] : []))
-  return lines.length === 0 ? null : Buffer.from(lines.join('\n'), 'latin1')
 }
 
 /** Whether the message is a notification, which has no list. Throws if readers could see it differently. */
 function isNotification(data: Buffer): boolean {
-  const steps = jsonSteps(data)
+  const steps = jsonSteps(data, LIST_LIMITS)
   for (;;) {
     const { done, value } = steps.next()
     if (done !== true) continue

@@ -34,6 +34,8 @@ function json(
   respond = (response) => void response.writeHead(status, { 'content-type': type, ...more }).end(body)
 }
 
+const latin1 = (text: string) => Buffer.from(text).toString('latin1')
+
 const names = (answer: McpAnswer, items = 'tools') =>
   answer.json.result[items].map(({ name, uri }: { name?: string; uri?: string }) => name ?? uri)
 
@@ -76,6 +78,37 @@ t.test('lists', async (t) => {
     t.match(await list(), { status: 503, body: '<html>' })
   })
 
+  t.test("every byte that stays is the server's own", async (t) => {
+    const item = (name: string) =>
+      `{"n":[1e400, 1.0,-0 ,12345678901234567890],"name": "${name}","x":"],\\"\\u0041é"}`
+    const body = (items: string, scope: string) =>
+      ` {"x":1E5,"r\\u0065sult" : {"a":{"tools":[1]}, "cacheScope" :${scope} ,"tools":\t[${items}] ,"z":0.10} ,\n"id":1.0,"jsonrpc":"2.0"}\r\n`
+    const all = ['delete_user', 'get_weather', 'other', 'ping', 'admin/delete'].map(item)
+    const sent = body(` ${all.join(' ,\n ')}\n`, '"pub\\u006cic"')
+    const kept = body(`\n ${item('get_weather')} ,\n ${item('ping')} `, '"private"')
+    json(sent)
+    t.equal((await list()).body, latin1(kept))
+    json(body('', '"public"'))
+    t.equal((await list()).body, body('', '"private"'))
+    json(body(` ${item('other')}`, '"private"'))
+    t.equal((await list()).body, body('', '"private"'))
+    json(
+      `event: message\r\n${sent.trimEnd().replaceAll(/^/gm, 'data: ')}\r\nid: 7\r\n\r\n`,
+      'text/event-stream',
+    )
+    t.equal(
+      (await list()).body,
+      latin1(`event: message\nid: 7\n${kept.trimEnd().replaceAll(/^/gm, 'data: ')}\n\n`),
+    )
+  })
+
+  t.test('a list with many members and elements', async (t) => {
+    const schema = Object.fromEntries(Array.from({ length: 40_000 }, (_, n) => [`m${n}`, 0]))
+    const many = Array.from({ length: 150_000 }, () => 0)
+    json(answerOf({ tools: [{ name: 'ping', schema, many }, { name: 'delete_user' }] }))
+    t.same(names(await list()), ['ping'])
+  })
+
   t.test('streams of events', async (t) => {
     const notice = `event: message\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n\n`
     const response = answerOf({ tools: TOOLS, cacheScope: 'private' })
@@ -93,7 +126,7 @@ t.test('lists', async (t) => {
       json(body, 'text/event-stream')
       const answer = await list()
       const events = answer.body.split(/\r\n\r\n|\n\n|\r\r/).filter((each) => each !== '')
-      const last = JSON.parse(events.at(-1)?.replace('data: ', '') ?? '')
+      const last = JSON.parse((events.at(-1) ?? '').replaceAll(/^(?:data: |id: 7\n)/gm, ''))
       t.same(
         last.result.tools.map((each: { name: string }) => each.name),
         ['get_weather', 'ping'],
