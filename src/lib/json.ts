@@ -11,7 +11,8 @@ export const MAX_DEPTH = 64
 /** The limits of a text with any number of objects and lists: an identity provider's answer, or a body. */
 export const JSON_LIMITS: JsonLimits = { members: 32_768, elements: 65_536 }
 
-export type Parsed = { readonly value: unknown } | { readonly fault: string }
+/** `isLimit`: the text may be strict JSON, and is larger than is read. */
+export type Parsed = { readonly value: unknown } | { readonly fault: string; readonly isLimit?: true }
 
 export const QUOTE = 0x22
 export const COMMA = 0x2c
@@ -27,10 +28,16 @@ export const TOO_DEEP = { fault: `nested more than ${MAX_DEPTH} levels deep` } a
 export const DUPLICATE = { fault: 'an object has the same member twice' } as const
 
 /** The fault of the counts; null if they are within the limits. */
-export function overLimit(members: number, parts: number, limits: JsonLimits): { fault: string } | null {
-  if (members > limits.members) return { fault: `has more than ${limits.members} members` }
-  if (parts > limits.elements + members) return { fault: `has more than ${limits.elements} elements` }
+export function overLimit(members: number, parts: number, limits: JsonLimits): LimitFault | null {
+  if (members > limits.members) return { fault: `has more than ${limits.members} members`, isLimit: true }
+  if (parts > limits.elements + members)
+    return { fault: `has more than ${limits.elements} elements`, isLimit: true }
   return null
+}
+
+interface LimitFault {
+  readonly fault: string
+  readonly isLimit: true
 }
 
 /**

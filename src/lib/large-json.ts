@@ -33,7 +33,10 @@ const SCANNED = 64 * 1024
 export const MAX_PIECE = 1024 * 1024
 
 const NOT_UTF8 = { fault: 'not valid UTF-8' } as const
-const LONG = { fault: `has more than ${MAX_PIECE} bytes in a string or in white space` } as const
+const LONG = {
+  fault: `has more than ${MAX_PIECE} bytes in a string or in white space`,
+  isLimit: true,
+} as const
 
 /** Whole items of an array or object, between commas or brackets: several small ones, or a large one. */
 interface Run {
@@ -186,7 +189,7 @@ function* build(
   const value: Value = isArray ? [] : {}
   const { inObject = Infinity } = limits
   if (!isArray && runs.reduce((sum, { items }) => sum + items, 0) > inObject)
-    return { fault: `has an object with more than ${inObject} members` }
+    return { fault: `has an object with more than ${inObject} members`, isLimit: true }
   if (runs.length === 1 && isBlank(bytes, open + 1, close)) return { value }
   for (const run of runs) {
     yield

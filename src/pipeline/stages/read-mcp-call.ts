@@ -82,6 +82,7 @@ async function refusalOf(
   const bytes = await readMessageBody(exchange, limits)
   if (bytes instanceof Refusal) return bytes
   const parsed = await jsonOf(exchange, bytes, trustedProxies)
+  if ('isLimit' in parsed) return new Refusal('body_too_large', `The message ${parsed.fault}.`)
   const fields = requestFields(exchange)
   const message =
     'fault' in parsed

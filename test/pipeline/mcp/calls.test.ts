@@ -178,6 +178,17 @@ t.test('calls', async (t) => {
     })
     t.equal(large.status, 413)
     t.match(large.json, { id: null, error: { code: -32001, data: { code: 'body_too_large' } } })
+    const zeros = (count: number) => Array.from({ length: count }, () => 0)
+    for (const [argument, limit] of [
+      [Object.fromEntries(zeros(40_000).map((zero, at) => [`m${at}`, zero])), 'more than 32768 members'],
+      [zeros(70_000), 'more than 65536 elements'],
+    ] as const) {
+      const answer = await send(world, tool('get_weather', { arguments: { a: argument } }), { token })
+      t.match(answer, {
+        status: 413,
+        json: { id: null, error: { code: -32001, message: limit, data: { code: 'body_too_large' } } },
+      })
+    }
     t.equal(seen.length, 0)
   })
 
@@ -236,6 +247,20 @@ t.test('spaces', async (t) => {
   t.equal(await status('/mcp2?org=main'), 200)
   t.equal(await status('/mcp2?org=other'), 403)
   t.equal(await status('/mcp3', { Host: 'main.gw.example' }), 200)
+})
+
+t.test('a string that is longer than is read, in a table with a large max_body', async (t) => {
+  const world = await startMcp(t, { lines: ['tools: { get_weather: weather:read }', 'max_body: 4MiB'] })
+  const token = await world.token(['main:Reader'])
+  const call = (length: number) =>
+    send(world, tool('get_weather', { arguments: { a: 'x'.repeat(length), b: 'x'.repeat(length) } }), {
+      token,
+    })
+  t.equal((await call(1_000_000)).status, 200)
+  t.match(await call(1_100_000), {
+    status: 413,
+    json: { error: { message: 'more than 1048576 bytes in a string', data: { code: 'body_too_large' } } },
+  })
 })
 
 t.test('tables that change while a message arrives', async (t) => {
