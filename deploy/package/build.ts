@@ -10,6 +10,7 @@ import { PACKAGES } from '../../src/pipeline/console-site.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const dist = join(root, 'dist')
 
+process.umask(0o022)
 rmSync(dist, { recursive: true, force: true })
 execFileSync('tsc', ['-p', join(root, 'deploy/package/tsconfig.json')], { stdio: 'inherit' })
 // A third of the compiled code is indentation. Lines stay short, so that a stack leads to a place.
@@ -39,12 +40,15 @@ for (const [name, file] of Object.entries(PACKAGES)) {
 }
 writeFileSync(join(dist, 'build.json'), `${JSON.stringify({ commit: commit() })}\n`)
 
-/** The short hash of the sources; with a `+` where they differ from the commit. An image is built without history. */
+/**
+ * The hash of the sources; with a `+` where they differ from the commit. Its length does not depend on how many objects the
+ * clone has. An image is built without history.
+ */
 function commit(): string {
   const { SEATGATE_COMMIT } = process.env
   if (SEATGATE_COMMIT !== undefined) return SEATGATE_COMMIT
   try {
-    return git('describe', '--always', '--exclude=*', '--dirty=+')
+    return git('describe', '--always', '--exclude=*', '--abbrev=40', '--dirty=+')
   } catch {
     // An archive of the sources has no history.
     return 'unknown'

@@ -8,8 +8,9 @@ import { memberOf, versionOf } from '../config/package-version.ts'
 /** The line with the version. @param root the folder of `package.json` */
 export function versionLine(root: string): string {
   // In a clone, `dist` may be older than the sources.
-  const commit = commitOfClone(root) ?? memberOf(join(root, 'dist', 'build.json'), 'commit')
-  return `seatgate ${versionOf(root)} (${commit ?? 'unknown'}, Node.js ${process.versions.node})`
+  const commit = commitOfClone(root) ?? memberOf(join(root, 'dist', 'build.json'), 'commit') ?? 'unknown'
+  const short = commit.replace(/^([0-9a-f]{12})[0-9a-f]+/, '$1')
+  return `seatgate ${versionOf(root)} (${short}, Node.js ${process.versions.node})`
 }
 
 /** The commit of a clone; null for a package, which may be installed inside the clone of another project. */

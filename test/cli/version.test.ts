@@ -21,6 +21,9 @@ t.test('of a package: the commit that the build has noted', async (t) => {
     'dist/build.json': '{"commit": "abc1234"}',
   })
   t.equal(versionLine(root), `seatgate 1.2.3 (abc1234, ${node})`)
+  const commit = '0123456789abcdef0123456789abcdef01234567+'
+  const whole = { 'package.json': '{"version": "1.2.3"}', 'dist/build.json': `{"commit": "${commit}"}` }
+  t.equal(versionLine(folderWith(t, whole)), `seatgate 1.2.3 (0123456789ab+, ${node})`)
 })
 
 t.test('what is missing or no text is unknown', async (t) => {

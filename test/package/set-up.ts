@@ -3,22 +3,12 @@
  * the demo. Each version has a test file of its own, as `npm ci` takes its time.
  */
 
-import { cpSync, globSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { globSync } from 'node:fs'
 import type { Test } from 'tap'
 import { served } from '../support/served.ts'
 import { reservePort } from '../support/servers/ports.ts'
+import { copyClone } from './clone-copy.ts'
 import { Root } from './slim-root.ts'
-
-const clone = fileURLToPath(new URL('../..', import.meta.url))
-/** What `npm ci` and the tests make, and the history. */
-const NOT_COPIED = new Set(['.git', 'node_modules', 'dist'])
-
-function copyClone(to: string): void {
-  for (const name of readdirSync(clone).filter((each) => !NOT_COPIED.has(each)))
-    cpSync(join(clone, name), join(to, name), { recursive: true })
-}
 
 /** @param versions as the images `node:20-slim` and so on have them */
 export async function trySetUp(
