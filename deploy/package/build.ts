@@ -6,6 +6,7 @@ import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
 import { PACKAGES } from '../../src/pipeline/console-site.ts'
+import { bundlePrograms, withBundledImports } from './bundled.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const dist = join(root, 'dist')
@@ -19,8 +20,11 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }).filt
 )) {
   const file = join(dist, name)
   const { code } = transformSync(readFileSync(file, 'utf8'), { minifyWhitespace: true, lineLimit: 120 })
-  writeFileSync(file, code)
+  // A file of types alone has no code, and no file imports it.
+  if (/^export\s*\{\s*\};?\s*$/.test(code)) rmSync(file)
+  else writeFileSync(file, withBundledImports(code, name))
 }
+bundlePrograms(root, dist)
 // Editors read the schemas; no program imports them.
 for (const name of readdirSync(join(root, 'src/config')).filter((each) => each.endsWith('.schema.json')))
   copyFileSync(join(root, 'src/config', name), join(dist, 'src/config', name))
@@ -30,13 +34,11 @@ cpSync(join(root, 'seats-admin/console'), join(dist, 'seats-admin/console'), {
   recursive: true,
   filter: (path) => SERVED.has(extname(path)),
 })
-// Of the packages that its pages import, one file each is needed, with its license: installed whole, they are 60 times as large.
+// Of the packages that its pages import, one file each is needed: installed whole, they are 60 times as large.
 for (const [name, file] of Object.entries(PACKAGES)) {
   const target = join(dist, 'seats-admin/console', file)
   mkdirSync(dirname(target), { recursive: true })
   copyFileSync(fileURLToPath(import.meta.resolve(name)), target)
-  const [, folder = ''] = /^((?:@[^/]+\/)?[^/]+)/.exec(name) ?? []
-  copyFileSync(join(root, 'node_modules', folder, 'LICENSE'), `${target}.LICENSE`)
 }
 writeFileSync(join(dist, 'build.json'), `${JSON.stringify({ commit: commit() })}\n`)
 
