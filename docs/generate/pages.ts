@@ -8,6 +8,7 @@ import { endpointRegions } from './endpoints.ts'
 import { ownMetrics, processMetrics } from './metrics.ts'
 import { replaceRegion } from './regions.ts'
 import { gatewaySettings, routeSettings } from './settings.ts'
+import { withdrawnTable } from './withdrawn.ts'
 
 /** @param exposition what `/metrics` of a gateway shows */
 export function generatedRegions(
@@ -21,6 +22,7 @@ export function generatedRegions(
     'errors.md': { codes: codeTable() },
     'metrics.md': { gateway: ownMetrics(exposition), process: processMetrics(exposition) },
     'seats-api.md': endpointRegions(),
+    'versions.md': { withdrawn: withdrawnTable() },
   }
 }
 
