@@ -23,6 +23,7 @@ import type { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
+import { ignore } from '../lib/ignore.ts'
 import { faultsOf, type InstanceTables } from './instance-tables.ts'
 
 /** Milliseconds between looks for answers. */
@@ -55,7 +56,7 @@ export class TablePush implements TablesService<Config> {
   }
 
   readonly push: PushTables = async (writer, files) => {
-    const { store, tables, instance } = this.#parts
+    const { store, instance } = this.#parts
     const config = await this.build(files)
     if (areRefused(config)) return config
     const digest = tablesDigest(files)
@@ -66,17 +67,23 @@ export class TablePush implements TablesService<Config> {
     await instance.announce(committedOf(proposed))
     const faults = await this.#faultsOfInstances(proposed.value)
     if (faults.length > 0) {
-      await store.withdrawTables(tables.tenant, id)
+      await this.#withdraw(id)
       return { faults }
     }
     const { hash, routes } = config
     const activated = await store.activateTables(writer, id, { hash, entries: routes.length })
     if (isRefusal(activated)) {
-      await store.withdrawTables(tables.tenant, id)
+      await this.#withdraw(id)
       return activated
     }
     const instances = await instance.revoke(committedOf(activated))
     return { version: activated.value.version, hash, digest, isSame: false, instances }
+  }
+
+  /** If the store is away, the candidate stays until it is removed for its age: the refusal is known. */
+  async #withdraw(candidate: string): Promise<void> {
+    const { store, tables } = this.#parts
+    await store.withdrawTables(tables.tenant, candidate).catch(ignore)
   }
 
   /** The push of the same files may not be known everywhere yet. */

@@ -17,7 +17,7 @@ const COMMITTED = { seq: 1, mark: 1, changes: [] }
  *
  * @param active the version by which the first one decides; the store has version 5
  */
-function setUp({ active = 5 } = {}) {
+function setUp({ active = 5, withdrawTables = async () => {} } = {}) {
   const clock = new ManualClock()
   const state = {
     beat: 1,
@@ -39,7 +39,7 @@ function setUp({ active = 5 } = {}) {
       state.isActivated = true
       return { ...COMMITTED, value: { version: 6 } }
     },
-    withdrawTables: async () => {},
+    withdrawTables,
   }
   const tables = {
     tenant: 'acme',
@@ -97,4 +97,15 @@ t.test('a writer that lags behind, also behind a restored store, waits as any ot
     t.match(await result, { faults: [{ instance: 'other' }] })
     await settled()
   }
+})
+
+t.test('the faults are answered although the store does not take the withdrawal', async (t) => {
+  const { clock, state, result } = setUp({
+    withdrawTables: async () => {
+      throw new Error('the store is away')
+    },
+  })
+  state.answers.set('other', '[{ "file": "", "line": 0, "column": 0, "message": "no such upstream" }]')
+  await clock.pass(100)
+  t.match(await result, { faults: [{ instance: 'other' }] })
 })
