@@ -16,6 +16,8 @@ export const CONNECTIONS = 64
 export const WARM = 40_000
 /** Requests that warm a peer up, if there is time. */
 export const ENOUGH = 200_000
+/** Loads that a fresh process has for its first response: on a busy machine it takes seconds. */
+const FIRST_LOADS = 10
 /** Seconds of a part of the warm-up with TLS, where connecting takes some of them. */
 const TLS_STEP = 3
 const STATUSES: readonly Status[] = [200, 401, 403]
@@ -57,7 +59,10 @@ export class Traffic {
 
   async saturate(seconds: number, countStatuses = false): Promise<Loaded> {
     const from = this.#sent
-    const loaded = await saturate({ ...this.#common, from, seconds, countStatuses })
+    const load = () => saturate({ ...this.#common, from, seconds, countStatuses })
+    let loaded = await load()
+    for (let times = 0; from === 0 && loaded.requests === 0 && times < FIRST_LOADS; times++)
+      loaded = await load()
     this.#sent += loaded.sent
     this.#assertPlanned(loaded, from)
     return loaded
