@@ -32,8 +32,10 @@ export class WindowShares {
     this.#streams = streams
   }
 
-  /** How many bytes of its body a stream may send. */
+  /** How many bytes of its body a stream may send. Unread bytes are counted if it may be fewer than it has. */
   of(id: number, window: ScarceWindow): number {
+    const least = unreadRoom(window.taken, CALLER_SHARE, window)
+    if (least >= window.wanted) return least
     if (window.version !== this.#version || !this.#owners.has(id)) this.#count(window.version)
     const owner = this.#owners.get(id)
     if (owner === undefined) return 0

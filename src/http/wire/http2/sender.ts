@@ -45,6 +45,8 @@ const MAX_UNREAD_CONTROL = 1024
 export interface ScarceWindow {
   readonly left: number
   readonly taken: number
+  /** Bytes that the stream has to send. */
+  readonly wanted: number
   /** Changes with the unread bytes of any stream. */
   readonly version: number
 }
@@ -240,7 +242,8 @@ export class Sender implements StreamOwner {
     if (this.#ended) return chunk.length
     let sent = 0
     do {
-      const length = Math.min(chunk.length - sent, MAX_PAYLOAD, this.#roomFor(stream))
+      const wanted = Math.min(chunk.length - sent, MAX_PAYLOAD)
+      const length = Math.min(wanted, this.#roomFor(stream, wanted))
       if (chunk.length > 0 && (length === 0 || this.congested)) return sent
       this.#writeData(
         stream,
@@ -252,13 +255,13 @@ export class Sender implements StreamOwner {
     return sent
   }
 
-  #roomFor(stream: Http2Stream): number {
+  #roomFor(stream: Http2Stream, wanted: number): number {
     const left = this.#window
     const taken = this.#fullWindow - left
     const room = Math.min(stream.sendWindow, left)
     const untilScarce = Math.ceil(this.#fullWindow / 2) - taken
     if (room <= 0 || untilScarce > 0) return Math.max(0, Math.min(room, untilScarce))
-    const window = { left, taken, version: this.#version }
+    const window = { left, taken, wanted, version: this.#version }
     return Math.max(0, Math.min(room, this.#owner.shareOf(stream, window)))
   }
 

@@ -27,10 +27,12 @@ export class StreamTable<T extends Numbered> {
 
   /** @returns whether it was there */
   delete(id: number): boolean {
+    const all = this.#all
     const at = this.#indexOf(id)
-    if (this.#all[at]?.id !== id) return false
-    this.#all.copyWithin(at, at + 1)
-    this.#all.pop()
+    if (all[at]?.id !== id) return false
+    // Array.prototype.copyWithin calls native code for each element.
+    for (let to = at; to < all.length - 1; to++) all[to] = all[to + 1] as T
+    all.pop()
     return true
   }
 
