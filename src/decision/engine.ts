@@ -181,6 +181,14 @@ export class DecisionEngine {
     return draft.cors
   }
 
+  /** The MCP server that the path of the request is of; null: it is of none. */
+  mcpServerOf(request: AuthorizationRequest): McpEndpoint | null {
+    const draft = new Draft(request, false, null, READS_NOTHING)
+    const target = this.#read(draft)
+    const route = target instanceof Refusal ? target : this.#match(draft, target)
+    return !(route instanceof Refusal) && route.target.kind === 'mcp' ? route.target.endpoint : null
+  }
+
   /**
    * All permissions of the caller in the request's space, for a built-in endpoint that grants permissions: as
    * of a state that allows the request. Rejects if the store can't be asked.

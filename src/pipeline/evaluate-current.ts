@@ -12,6 +12,8 @@ export interface ConfiguredFiles {
   check(): Promise<void>
 }
 
+type TableFiles = Pick<ConfiguredFiles, 'areReplaced' | 'check'>
+
 /**
  * Evaluates a request that is let through. Rejects if the store can't be asked.
  *
@@ -20,13 +22,22 @@ export interface ConfiguredFiles {
  */
 export function evaluateCurrent(
   active: () => Pick<DecisionEngine, 'evaluate'>,
-  files: Pick<ConfiguredFiles, 'areReplaced' | 'check'>,
+  files: TableFiles,
   request: AuthorizationRequest,
 ): Evaluation | Promise<Evaluation> {
-  const again = () => evaluateCurrent(active, files, request)
+  return decideByCurrent(active, files, (engine) => engine.evaluate(request))
+}
+
+/** {@link evaluateCurrent} for several evaluations that belong together. */
+export function decideByCurrent<E, R>(
+  active: () => E,
+  files: TableFiles,
+  decide: (engine: E) => R | Promise<R>,
+): R | Promise<R> {
+  const again = () => decideByCurrent(active, files, decide)
   if (files.areReplaced()) return files.check().then(again)
   const engine = active()
-  const evaluation = engine.evaluate(request)
-  if (!(evaluation instanceof Promise)) return evaluation
-  return evaluation.then((late) => (engine === active() && !files.areReplaced() ? late : again()))
+  const result = decide(engine)
+  if (!(result instanceof Promise)) return result
+  return result.then((late) => (engine === active() && !files.areReplaced() ? late : again()))
 }

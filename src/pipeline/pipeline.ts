@@ -27,7 +27,7 @@ import { peerAddress } from '../proxy/forwarded.ts'
 import { NO_CLOSE } from '../proxy/websocket/websocket-frames.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
 import { EndedExchanges } from './observer-batches.ts'
-import { type ConfiguredFiles, evaluateCurrent } from './evaluate-current.ts'
+import { type ConfiguredFiles, decideByCurrent, evaluateCurrent } from './evaluate-current.ts'
 import { EventStreams } from './event-streams.ts'
 import type { PipelineConfig } from './pipeline-config.ts'
 import { Refusals } from './refusals.ts'
@@ -61,6 +61,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
       eventStreams: new EventStreams(),
       reevaluate: (exchange) => this.reevaluate(exchange),
       passAgain: (engine, exchange) => this.#passAgain(engine, exchange),
+      decideByCurrent: (decide) => decideByCurrent(() => this.config.engine, this.#files, decide),
       held: (exchange, until) => this.config.engine.held(authorizationRequest(exchange), until),
     }
     this.#files = files

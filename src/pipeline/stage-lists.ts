@@ -19,7 +19,7 @@ import type { Refusals } from './refusals.ts'
 import { ANSWERED, composed, type Next, type RefuseDecided, type Stage } from './stage.ts'
 import { answerQuestion } from './stages/answer-question.ts'
 import { evaluate, type PassAgain } from './stages/evaluate.ts'
-import { forwardMcpCall } from './stages/forward-mcp-call.ts'
+import { type DecideByCurrent, forwardMcpCall } from './stages/forward-mcp-call.ts'
 import { forwardToUpstream } from './stages/forward-to-upstream.ts'
 import { grantPreflight } from './stages/grant-preflight.ts'
 import type { ClientCancels } from './stages/limit-cancels.ts'
@@ -40,6 +40,7 @@ export interface Mechanisms extends Pick<LocalPipeline, 'reevaluate' | 'held'> {
   readonly requestShares: RequestShares
   readonly eventStreams: EventStreams
   readonly passAgain: PassAgain
+  readonly decideByCurrent: DecideByCurrent
 }
 
 export interface GatewayServices {
@@ -97,7 +98,9 @@ export function gatewayStages(config: GatewayConfig, mechanisms: GatewayMechanis
         }),
       ]
     : []
-  const mcpForward = config.hasMcp ? [forwardMcpCall(engine, upstreams, refusals.refuse)] : []
+  const mcpForward = config.hasMcp
+    ? [forwardMcpCall(upstreams, refusals.refuse, mechanisms.decideByCurrent)]
+    : []
   const decision = [
     takeRateLimits(config, rateLimiter, refuseDecided, passAgain),
     refuseDenied(engine, signIn, observers, refusals),

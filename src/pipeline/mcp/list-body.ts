@@ -6,7 +6,7 @@
 import { fieldName } from '../../http/wire/field-name.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { jsonSteps, PIECE } from '../../lib/large-json.ts'
-import { inShares, TimeShare } from '../../../seats-admin/model/time-share.ts'
+import { inShares, mapInShares } from '../../../seats-admin/model/time-share.ts'
 import type { BodyFilter } from '../../proxy/filtered-relay.ts'
 import { EVENT_STREAM } from '../../proxy/response-relay.ts'
 import { turns } from '../in-turn.ts'
@@ -32,8 +32,8 @@ interface List {
   /** The member of the result with the items, and the member of an item with its name. */
   readonly items: string
   readonly member: string
-  /** Whether the caller may use it. Rejects with a Refusal if that is not known. */
-  mayUse(name: string): boolean | Promise<boolean>
+  /** For each name, whether the caller may use it. Rejects with a Refusal if that is not known. */
+  usable(names: readonly string[]): Promise<readonly boolean[]>
   /** The caller, as one of those that take turns. */
   readonly owner: string
   /** Whether the client does not wait any more. */
@@ -101,24 +101,17 @@ export class ListBody implements BodyFilter {
     const { items, member } = this.#list
     const all = isJsonObject(result) && hasOneSpelling(result, [items, 'cacheScope']) ? result[items] : null
     if (!isJsonObject(result) || !Array.isArray(all)) throw new Error('the result is no list')
-    const kept = await this.#usable(all, member)
+    const kept = await this.#list.usable(await mapInShares(all, (item) => nameOf(item, member)))
     const { cacheScope = 'private' } = result
     if (!kept.includes(false) && cacheScope === 'private') return null
     return Buffer.from(await inShares(cutSteps(text.toString('latin1'), items, kept)), 'latin1')
   }
+}
 
-  /** For each item, whether the caller may use it. */
-  async #usable(all: readonly unknown[], member: string): Promise<boolean[]> {
-    const share = new TimeShare()
-    const kept: boolean[] = []
-    for (const item of all) {
-      await share.next()
-      const name = isJsonObject(item) && hasOneSpelling(item, [member]) ? item[member] : null
-      if (typeof name !== 'string') throw new Error('an item of the list has no name')
-      kept.push(await this.#list.mayUse(name))
-    }
-    return kept
-  }
+function nameOf(item: unknown, member: string): string {
+  const name = isJsonObject(item) && hasOneSpelling(item, [member]) ? item[member] : null
+  if (typeof name !== 'string') throw new Error('an item of the list has no name')
+  return name
 }
 
 /** The events of a stream up to the one with the response. */

@@ -3,6 +3,7 @@
  * events can be ended with an error.
  */
 
+import { TimeShare } from '../../../seats-admin/model/time-share.ts'
 import type { DecisionEngine } from '../../decision/engine.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import { type McpExchange, mcpExchange } from '../../http/server/mcp-exchange.ts'
@@ -15,22 +16,28 @@ import { filteredBy } from '../../proxy/filtered-relay.ts'
 import { forward, type Refuse } from '../../proxy/forward.ts'
 import type { Upstream } from '../../proxy/upstream.ts'
 import { ListBody } from '../mcp/list-body.ts'
-import { callRequest } from '../request-input.ts'
+import { authorizationRequest, callRequest } from '../request-input.ts'
 import { ANSWERED, type Stage } from '../stage.ts'
 
 const unavailable = new Refusal('unavailable', 'The gateway cannot decide at the moment what the list shows.')
 
+/**
+ * Decides by the tables that are active, and again if others become active while it waits. Rejects if the
+ * store can't be asked.
+ */
+export type DecideByCurrent = <R>(decide: (engine: DecisionEngine) => Promise<R>) => R | Promise<R>
+
 export function forwardMcpCall(
-  engine: DecisionEngine,
   upstreams: ReadonlyMap<string, Upstream>,
   refuse: Refuse,
+  decideByCurrent: DecideByCurrent,
 ): Stage {
   return (exchange, next) => {
     const mcp = mcpExchange.get(exchange)
     const target = exchange.allowed.decision.route?.target
     const upstream = target?.kind === 'upstream' ? upstreams.get(target.name) : undefined
     if (mcp === undefined || upstream === undefined) return next(exchange)
-    const filter = filterOf(exchange, mcp, engine)
+    const filter = filterOf(exchange, mcp, decideByCurrent)
     // The body, which was read before, is counted again.
     exchange.bytesIn = 0
     forward(exchange, upstream, refuse, filter === null ? withLastEvent(mcp) : filteredBy(filter, refuse))
@@ -41,7 +48,7 @@ export function forwardMcpCall(
 const NO_CALLER = { tenant: '', user: '' }
 
 /** Null: the response is no list, or the whole list passes. */
-function filterOf(exchange: Exchange, mcp: McpExchange, engine: DecisionEngine): ListBody | null {
+function filterOf(exchange: Exchange, mcp: McpExchange, decideByCurrent: DecideByCurrent): ListBody | null {
   const { id, call, server } = mcp
   const list = server.filtersLists ? LIST_METHODS.get(call?.method ?? '') : undefined
   if (list === undefined) return null
@@ -49,34 +56,51 @@ function filterOf(exchange: Exchange, mcp: McpExchange, engine: DecisionEngine):
   return new ListBody({
     ...list,
     id,
-    mayUse: usableBy(exchange, mcp, list.kind, engine),
+    // The tables may have changed since the request was forwarded.
+    usable: async (names) => {
+      try {
+        return await decideByCurrent((engine) => usable(names, exchange, list.kind, engine))
+      } catch (cause) {
+        throw cause instanceof Refusal ? cause : unavailable
+      }
+    },
     owner: JSON.stringify([tenant, user]),
     isGone: () => exchange.settled,
   })
 }
 
-/** Whether the caller may use what a name stands for. Lines that require the same are decided once. */
-function usableBy(
+/** For each name, whether the caller may use what it stands for. Lines that require the same are decided once. */
+async function usable(
+  names: readonly string[],
   exchange: Exchange,
-  { server }: McpExchange,
   kind: McpKind,
   engine: DecisionEngine,
-): (name: string) => boolean | Promise<boolean> {
+): Promise<boolean[]> {
+  const server = engine.mcpServerOf(authorizationRequest(exchange))
   const decided = new Map<string, boolean>()
-  const evaluated = async (name: string) => engine.evaluate(callRequest(exchange, callOf({ kind, name })))
-  const decide = async (name: string, key: string) => {
-    // The list would otherwise lack what the caller may use.
-    const evaluation = await evaluated(name).catch(() => Promise.reject(unavailable))
-    if (evaluation.refusal !== null && evaluation.refusal.status >= 500) throw evaluation.refusal
-    decided.set(key, evaluation.refusal === null)
-    return evaluation.refusal === null
+  const share = new TimeShare()
+  const results: boolean[] = []
+  for (const name of names) {
+    await share.next()
+    const line = server?.find(kind, name) ?? null
+    const key = line === null ? '' : keyOf(line)
+    const result = line !== null && (decided.get(key) ?? (await isUsable(name, exchange, kind, engine)))
+    decided.set(key, result)
+    results.push(result)
   }
-  return (name) => {
-    const line = server.find(kind, name)
-    if (line === null) return false
-    const key = keyOf(line)
-    return decided.get(key) ?? decide(name, key)
-  }
+  return results
+}
+
+async function isUsable(
+  name: string,
+  exchange: Exchange,
+  kind: McpKind,
+  engine: DecisionEngine,
+): Promise<boolean> {
+  const { refusal } = await engine.evaluate(callRequest(exchange, callOf({ kind, name })))
+  // The list would otherwise lack what the caller may use.
+  if (refusal !== null && refusal.status >= 500) throw refusal
+  return refusal === null
 }
 
 function keyOf({ requirement, tenant, space }: Route): string {

@@ -12,9 +12,12 @@ function listOf(owner: string, isGone: () => boolean, used: (name: string) => vo
     id: 1,
     items: 'tools',
     member: 'name',
-    mayUse: async (name) => {
-      used(name)
-      return true
+    usable: async (names) => {
+      for (const name of names) {
+        used(name)
+        await new Promise(setImmediate)
+      }
+      return names.map(() => true)
     },
     owner,
     isGone,

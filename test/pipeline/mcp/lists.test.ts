@@ -1,8 +1,11 @@
 /** Lists of MCP servers: what a caller sees, and bodies that are no list. */
 
 import type { ServerResponse } from 'node:http'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-import { type McpAnswer, type McpOptions, send, startMcp, valueOf } from './support.ts'
+import { until } from '../../support/until.ts'
+import { agentsTable, type McpAnswer, type McpOptions, send, startMcp, valueOf } from './support.ts'
 
 const TOOLS = [
   { name: 'get_weather', inputSchema: {} },
@@ -205,4 +208,18 @@ t.test('a whole list', async (t) => {
   const answer = await list()
   t.equal(names(answer).length, 4)
   t.equal(answer.json.result.cacheScope, 'public')
+})
+
+t.test('a list in flight shows what the tables allow when it arrives', async (t) => {
+  const { world, list } = await start(t as never)
+  let answered: ServerResponse | null = null
+  respond = (response) => void (answered = response)
+  const waiting = list()
+  await until(() => answered !== null, 'the list was not forwarded')
+  const lines = ['tools: { get_weather: other:read, delete_user: weather:read, ping: public }']
+  writeFileSync(join(world.folder, 'routes/agents.yaml'), agentsTable({ lines }))
+  await world.reload()
+  json(answerOf({ tools: TOOLS }))
+  if (answered !== null) respond(answered)
+  t.same(names(await waiting), ['delete_user', 'ping'])
 })
