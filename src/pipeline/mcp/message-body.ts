@@ -53,7 +53,8 @@ class MessageBody implements BodySink {
     this.#exchange.bytesIn = length
     if (length > this.#limit) return this.#refuse(bodyTooLarge)
     if (length > this.#bytes.length) {
-      const larger = Buffer.alloc(Math.min(this.#limit, Math.max(length, 2 * this.#bytes.length, 1024)))
+      const most = Math.min(this.#limit, this.#exchange.request.length)
+      const larger = Buffer.alloc(Math.max(length, Math.min(most, Math.max(2 * this.#bytes.length, 1024))))
       this.#bytes.copy(larger)
       this.#bytes = larger
     }
@@ -64,7 +65,17 @@ class MessageBody implements BodySink {
 
   end(): void {
     this.#stop()
-    this.#resolve(this.#bytes.subarray(0, this.#length))
+    const bytes = this.#whole()
+    this.#exchange.request.hold(this, bytes.length)
+    this.#resolve(bytes)
+  }
+
+  /** Without the rest of the buffer, which is up to as large: the body may wait for long, and counts alone. */
+  #whole(): Buffer {
+    if (this.#length === this.#bytes.length) return this.#bytes
+    const whole = Buffer.allocUnsafeSlow(this.#length)
+    this.#bytes.copy(whole)
+    return whole
   }
 
   aborted(): void {
