@@ -194,11 +194,32 @@ t.test('media types and codings', async (t) => {
     { 'Content-Type': ['application/json', 'text/plain'] },
     { 'Content-Encoding': 'gzip' },
     { 'Content-Encoding': ['identity', 'br'] },
+    { Content_Encoding: 'gzip' },
+    { 'content.encoding': 'identity' },
+    { Content_Type: 'text/plain' },
+    { 'Content-Type': null, Content_Type: 'application/json' },
   ]) {
     const answer = await send(world, tool('get_weather'), { token, fields })
     t.match(answer, { status: 415, json: { id: null, error: { code: -32001 } } }, JSON.stringify(fields))
   }
   t.same(world.upstream.seen, [])
+})
+
+t.test('a token in the query never reaches the server', async (t) => {
+  const world = await startMcp(t)
+  const token = await world.token(['main:Reader'])
+  for (const query of [
+    'access_token=x',
+    'a=1&access_token',
+    'a;Access_Token=x',
+    '%61ccess_token=x',
+    '[access_token]=x',
+  ]) {
+    const answer = await send(world, tool('get_weather'), { token, target: `/mcp?${query}` })
+    t.match(answer, { status: 400, json: { id: 1, error: { data: { code: 'request_malformed' } } } }, query)
+  }
+  t.same(world.upstream.seen, [])
+  t.equal((await send(world, tool('get_weather'), { token, target: '/mcp?access=token' })).status, 200)
 })
 
 t.test('names of the path', async (t) => {

@@ -4,6 +4,7 @@
  */
 
 import { inShares } from '../../../seats-admin/model/time-share.ts'
+import { queryValue } from '../../decision/authn/query-value.ts'
 import type { DecisionEngine } from '../../decision/engine.ts'
 import type { ClientRequest } from '../../http/server/client-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
@@ -23,7 +24,7 @@ import { isError, mismatch, readMessage } from '../mcp/mcp-message.ts'
 import type { Observer } from '../observers/observer.ts'
 import { requestFields } from '../request-input.ts'
 import { ANSWERED, type Next, type Stage } from '../stage.ts'
-import { isJsonType, joined, coded, notJson } from '../whole-body.ts'
+import { coded, isJsonType, notJson } from '../whole-body.ts'
 import { evaluateAgain, type PassAgain } from './evaluate.ts'
 
 interface McpPipeline {
@@ -76,14 +77,14 @@ async function refusalOf(
   { bodyTimeout, trustedProxies }: McpPipeline,
 ): Promise<Refusal | null> {
   const { request } = exchange
-  if (!isJsonType(joined(request.rawHeaders, 'content-type'))) return notJson
-  if (!/^(?:identity)?$/i.test(joined(request.rawHeaders, 'content-encoding'))) return coded
+  const fields = requestFields(exchange)
+  if (!isJsonType(joinedLines(fields, 'content-type') ?? '')) return notJson
+  if (!/^(?:identity)?$/i.test(joinedLines(fields, 'content-encoding') ?? 'unknown')) return coded
   const limits = { bytes: route.maxBody, time: mcp.server.bodyTimeout ?? bodyTimeout }
   const bytes = await readMessageBody(exchange, limits)
   if (bytes instanceof Refusal) return bytes
   const parsed = await jsonOf(exchange, bytes, trustedProxies)
   if ('isLimit' in parsed) return new Refusal('body_too_large', `The message ${parsed.fault}.`)
-  const fields = requestFields(exchange)
   const message =
     'fault' in parsed
       ? { id: null, call: mismatch(`The body is not strict JSON: ${parsed.fault}.`) }
@@ -96,8 +97,26 @@ async function refusalOf(
   }
   mcp.call = call
   request.restore(bytes)
+  if (mayHaveToken(exchange.evaluated.query)) return hasToken
   return isForeign(fields, route, mcp.server) ? foreign : null
 }
+
+/** Null: a line has another spelling of the name, such as `Content_Encoding`, which some servers read. */
+function joinedLines(fields: RequestFields, name: string): string | null {
+  const lines = fields.linesOf(name)
+  return lines === 'other spelling' ? null : lines.join(', ')
+}
+
+/** Whether some server may read an `access_token` in the query: it would be the second one after this. */
+function mayHaveToken(query: string): boolean {
+  return query !== '' && queryValue(`?access_token&${query.slice(1)}`, 'access_token') instanceof Refusal
+}
+
+/** A token there (RFC 6750, section 2.3) would reach the server. */
+const hasToken = new Refusal(
+  'request_malformed',
+  'The query has, or may be read to have, an access_token: send it in Authorization.',
+)
 
 const dropped = mismatch('Connection names a field that says what the message is.')
 const KEPT = ['mcp-method', 'mcp-name', 'mcp-protocol-version', 'content-type', 'content-encoding']
