@@ -8,7 +8,7 @@ import { FieldTable } from '../http/wire/field-table.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Refuse, Relaying } from './forward.ts'
 import { ResponseRelay, type ResponseRelayOwner } from './response-relay.ts'
-import { protocolError } from './upstream-faults.ts'
+import { protocolError, timedOut } from './upstream-faults.ts'
 
 /** Replaces the body of one response. Each method throws if the response violates its protocol. */
 export interface BodyFilter {
@@ -37,11 +37,14 @@ const OF_BODY = /^(?:content-(?:length|md5|digest|range)|repr-digest|digest|etag
 
 class FilteredRelay extends ResponseRelay {
   readonly #exchange: Exchange
+  /** Milliseconds from the head to the end of the body. */
+  readonly #time: number
   readonly #owner: RelayedCall
   readonly #filter: BodyFilter
   readonly #refuse: Refuse
   #head: ResponseHead | null = null
   #isComplete = false
+  #timer: NodeJS.Timeout | null = null
 
   constructor(
     exchange: Exchange,
@@ -52,6 +55,7 @@ class FilteredRelay extends ResponseRelay {
   ) {
     super(exchange, stall, owner)
     this.#exchange = exchange
+    this.#time = stall
     this.#owner = owner
     this.#filter = filter
     this.#refuse = refuse
@@ -60,6 +64,24 @@ class FilteredRelay extends ResponseRelay {
   override begin(head: ResponseHead): void {
     this.#filter.begin(head)
     this.#head = head
+    this.#timer = setTimeout(() => this.#refuseSlow(), this.#time)
+  }
+
+  /** A server that sends comments of a stream of events now and then makes progress without an end. */
+  #refuseSlow(): void {
+    this.#isComplete = true
+    this.#owner.abandon()
+    if (!this.#exchange.settled) this.#refuse(this.#exchange, timedOut, null)
+  }
+
+  override close(): void {
+    this.#stopTimer()
+    super.close()
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
   }
 
   override write(chunk: Buffer | string): boolean {
@@ -77,6 +99,7 @@ class FilteredRelay extends ResponseRelay {
 
   #complete(): void {
     this.#isComplete = true
+    this.#stopTimer()
     const failed = (cause: unknown) => {
       const refusal = cause instanceof Refusal ? cause : protocolError
       if (!this.#exchange.settled)

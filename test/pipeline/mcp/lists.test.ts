@@ -223,3 +223,27 @@ t.test('a list in flight shows what the tables allow when it arrives', async (t)
   if (answered !== null) respond(answered)
   t.same(names(await waiting), ['delete_user', 'ping'])
 })
+
+t.test('a server that goes on without an end', async (t) => {
+  const { list } = await start(t as never, { upstream: ['body_timeout: 300ms'] })
+  for (const [type, piece] of [
+    ['text/event-stream', ': alive\n\n'],
+    ['application/json', ' '],
+  ] as const) {
+    let isClosed = false
+    respond = (response) => {
+      response.writeHead(200, { 'content-type': type })
+      const alive = setInterval(() => response.write(piece), 20)
+      response.on('close', () => {
+        clearInterval(alive)
+        isClosed = true
+      })
+    }
+    t.match(
+      await list(),
+      { status: 504, json: { id: 1, error: { data: { code: 'upstream_timeout' } } } },
+      type,
+    )
+    await until(() => isClosed, 'the server was not told')
+  }
+})
