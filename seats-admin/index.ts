@@ -72,6 +72,8 @@ export {
   TABLES_IN_FILES,
   tablesDigest,
   tablesPlaceOf,
+  isSameTableSet,
+  type TableSet,
   type TablesNotice,
   tablesNoticeOf,
   type TablesVersion,

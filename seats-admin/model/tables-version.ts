@@ -39,9 +39,15 @@ export interface TablesVersion {
   readonly createdBy: AuditActor
 }
 
+/** Names tables of the store: after a restore, a version may have other files than before. */
+export type TableSet = Pick<ActiveTables, 'version' | 'digest'>
+
+export function isSameTableSet(one: TableSet, other: TableSet): boolean {
+  return one.version === other.version && one.digest === other.digest
+}
+
 /** What the change of kind `tables` says: which version is active, and which candidate it was. */
-export interface TablesNotice {
-  readonly version: number
+export interface TablesNotice extends TableSet {
   readonly candidate: string
 }
 
@@ -61,9 +67,10 @@ export const NO_TABLES: ActiveTables = { version: 0, digest: tablesDigest({}), f
 /** The notice of a change of kind `tables`; null for any other text, as a newer version may write it. */
 export function tablesNoticeOf(key: string): TablesNotice | null {
   try {
-    const { version, candidate }: Partial<TablesNotice> = JSON.parse(key)
-    return Number.isSafeInteger(version) && version !== undefined && typeof candidate === 'string'
-      ? { version, candidate }
+    const { version, digest, candidate }: Partial<TablesNotice> = JSON.parse(key)
+    const isWhole = typeof digest === 'string' && typeof candidate === 'string'
+    return isWhole && Number.isSafeInteger(version) && version !== undefined
+      ? { version, digest, candidate }
       : null
   } catch {
     return null

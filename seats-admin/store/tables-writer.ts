@@ -47,7 +47,7 @@ export function tablesWriter({ dialect, unnumbered, write }: Database) {
         const [version, digest] = [base + 1, text(candidate, 'digest')]
         const after = { version, digest, ...compiled, createdAt: now, createdBy: transaction.actor }
         transaction.record(tablesEvent(before, after))
-        const notice: TablesNotice = { version, candidate: id }
+        const notice: TablesNotice = { version, digest, candidate: id }
         const changes = [{ tenant, kind: 'tables', key: JSON.stringify(notice) } as const]
         const values = { tenant, id, ...versionValues(after), oldest: version - KEPT_FILES }
         const parts = [queries.activate, queries.remove, queries.forget]

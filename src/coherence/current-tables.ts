@@ -5,14 +5,14 @@
  */
 
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
-import { tablesNoticeOf } from '../../seats-admin/model/tables-version.ts'
+import { isSameTableSet, type TableSet, tablesNoticeOf } from '../../seats-admin/model/tables-version.ts'
+import { ignore } from '../lib/ignore.ts'
 import type { FilesReader } from './current-files.ts'
 import type { ChangeListener } from './feed-reading.ts'
 import type { Lease } from './lease.ts'
 
-/** A version of the tables, and the number of a change: nothing up to that one has activated another. */
-export interface TablesAsOf {
-  readonly version: number
+/** Tables, and the number of a change: nothing up to that one has activated others. */
+export interface TablesAsOf extends TableSet {
   readonly seq: number
 }
 
@@ -27,48 +27,56 @@ export interface TablesReader {
 
 /** The most readings of tables that change again and again. */
 const READINGS = 3
+/** The newest activations that are known: each one arrives by messages and by readings. */
+const MAX_KNOWN = 100
 
 export class CurrentTables implements ChangeListener {
   readonly #tenant: string
   readonly #lease: Pick<Lease, 'live' | 'renewed' | 'readUpTo' | 'received'>
   readonly #reader: FilesReader & TablesReader
   readonly #activated: (mark: number) => void
-  /** The version by which the process decides. */
-  #active: number
+  /** The tables by which the process decides. */
+  #active: TableSet
   /** The newest activation that has arrived, or that the store has shown; null: none. */
   #required: TablesAsOf | null = null
   /** Whether the store was read since the history began. Before that, an activation may not have arrived. */
   #isKnown = false
   /** Increases when the history may be another one: what was read before that does not count. */
   #history = 0
-  /** Activations that have arrived, and whose version is not active yet. */
-  #pending: { readonly version: number; readonly mark: number }[] = []
+  /** The marks of the activations that have arrived. */
+  readonly #arrived = new Set<number>()
+  /** The marks of those after which the process does not decide by the newest one yet. */
+  #pending: number[] = []
 
   /**
-   * @param tenant the tenant of the tables
-   * @param version the version with which the process starts
-   * @param activated called with the mark of an activation once the process decides by its version or a later
-   *   one
+   * @param start the tables with which the process starts, and their tenant
+   * @param activated called with the mark of an activation once the process decides by its tables or by later
+   *   ones
    */
   constructor(
-    { tenant, version }: { readonly tenant: string; readonly version: number },
+    { tenant, version, digest }: TableSet & { readonly tenant: string },
     lease: Pick<Lease, 'live' | 'renewed' | 'readUpTo' | 'received'>,
     reader: FilesReader & TablesReader,
     activated: (mark: number) => void,
   ) {
     this.#tenant = tenant
-    this.#active = version
+    this.#active = { version, digest }
     this.#lease = lease
     this.#reader = reader
     this.#activated = activated
   }
 
-  /** The process decides by this version from now on. */
-  activate(version: number): void {
-    this.#active = version
-    const due = this.#pending.filter((each) => each.version <= version)
-    this.#pending = this.#pending.filter((each) => each.version > version)
-    for (const { mark } of due) this.#activated(mark)
+  /** The process decides by these tables from now on. */
+  activate(tables: TableSet): void {
+    this.#active = tables
+    this.#settle()
+  }
+
+  #settle(): void {
+    if (!this.#isNewest) return
+    const due = this.#pending
+    this.#pending = []
+    for (const mark of due) this.#activated(mark)
   }
 
   applyAnnouncement(changes: readonly NumberedChange[]): void {
@@ -79,6 +87,7 @@ export class CurrentTables implements ChangeListener {
   applyReading(changes: readonly NumberedChange[] | null): void {
     if (changes !== null) return this.applyAnnouncement(changes)
     this.#pending = []
+    this.#arrived.clear()
     this.#forget()
   }
 
@@ -92,16 +101,29 @@ export class CurrentTables implements ChangeListener {
     const notice = tablesNoticeOf(key)
     // One of a newer version of this program, which an instance of this one does not take part in.
     if (notice === null) return this.#forget()
-    const { version } = notice
-    if (version > this.#active) this.#pending.push({ version, mark })
-    else this.#activated(mark)
+    if (this.#arrived.has(mark)) return
+    this.#arrived.add(mark)
+    const [oldest] = this.#arrived
+    if (this.#arrived.size > MAX_KNOWN && oldest !== undefined) this.#arrived.delete(oldest)
+    this.#pending.push(mark)
+    if (seq < (this.#required?.seq ?? 0)) return this.#readAgain()
     // Also before the store was read: a reading in flight may be of a state before this activation.
-    this.#show({ version, seq })
+    this.#show({ version: notice.version, digest: notice.digest, seq })
+  }
+
+  /**
+   * A message with a lower number was late, or a store that was restored counts from there: its activation is
+   * then the newest, although the restored feed has not been read yet.
+   */
+  #readAgain(): void {
+    this.#forget()
+    this.#read().catch(ignore)
   }
 
   /** Activations arrive in any order, and a reading may be late. */
   #show(tables: TablesAsOf): void {
     if (this.#required === null || this.#required.seq <= tables.seq) this.#required = tables
+    this.#settle()
   }
 
   /** Whether a request that starts now may be decided by the active tables. */
@@ -119,9 +141,14 @@ export class CurrentTables implements ChangeListener {
     return !this.#isRequired || (this.#required?.seq ?? 0) > this.#lease.received
   }
 
-  /** Whether the active version is the one by which the process must decide. */
+  /** Whether the active tables are the ones by which the process must decide. */
   get #isRequired(): boolean {
-    return this.#isKnown && this.#required?.version === this.#active
+    return this.#isKnown && this.#isNewest
+  }
+
+  /** Whether the active tables are the newest that are known. */
+  get #isNewest(): boolean {
+    return this.#required !== null && isSameTableSet(this.#required, this.#active)
   }
 
   /**

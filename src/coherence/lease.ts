@@ -80,6 +80,10 @@
  *     memory would be of an earlier state than its tables. So the proof above holds for tables as for a Seat.
  *   - After the first reading, and after one of another history, the newest activation is unknown until the
  *     store was read once more.
+ *   - A version is identified by its number and the digest of its files. A store that was restored gives the
+ *     same numbers to other files, and lower numbers to changes. So an activation that arrives for the first time
+ *     with a lower number than the newest one makes that one unknown, too: by the number alone, the message
+ *     of a push after a restore would be acknowledged by a decider that has not read the restored feed yet.
  *   - Tables are part of the one state of a decision. A decision that has waited while they were replaced is
  *     made again by the new ones (`pipeline/stages/evaluate.ts`). No request is let through without a lease, or a
  *     reading that covers it, not even one to a public route.

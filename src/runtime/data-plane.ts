@@ -173,7 +173,7 @@ export class DataPlane {
       this.#rateLimiter.configure([...config.rateLimits.values()])
       this.#pipeline.activate(next)
       activateDecisions?.()
-      this.#decisionPoint.tables?.activate(config.tableSet.version)
+      this.#decisionPoint.tables?.activate(config.tableSet)
       this.#reevaluation.reloaded()
       if (hasOtherScopes) this.#pipeline.endEvents()
       this.#requestListener?.configure(settingsOf(config, next, acceptors))

@@ -7,6 +7,7 @@ import {
   type FleetView,
   type InstanceSecrets,
   type Store,
+  type TableSet,
   type TablesService,
   withSeatsFrom,
 } from '../../seats-admin/index.ts'
@@ -70,14 +71,13 @@ export interface CompiledConfig {
   readonly identity: SignedIdentity | null
 }
 
-interface TablesInStore {
+interface TablesInStore extends TableSet {
   /** The tenant of the tables. */
   readonly tenant: string
-  readonly version: number
 }
 
 export function tablesInStore({ tables, tableSet }: Config): TablesInStore | null {
-  return tables.from === 'files' ? null : { tenant: tables.tenant, version: tableSet.version }
+  return tables.from === 'files' ? null : { tenant: tables.tenant, ...tableSet }
 }
 
 interface DecisionPointOptions {

@@ -5,6 +5,7 @@
 
 import {
   type ActiveTables,
+  isSameTableSet,
   type NumberedChange,
   type TableFault,
   type TableFiles,
@@ -22,6 +23,8 @@ import type { TablesCache } from './tables-cache.ts'
 
 /** The most candidates that wait for an answer: those of pushes at the same time. */
 const MAX_CANDIDATES = 8
+/** The newest activations that are known: each one arrives by messages and by readings. */
+const MAX_ACTIVATIONS = 100
 /** The most faults of one answer, and the most characters of each. */
 const MAX_FAULTS = 20
 const MAX_MESSAGE = 1000
@@ -78,6 +81,8 @@ export class InstanceTables implements FeedTables {
   /** The newest candidates, the oldest first, and whether each is answered. */
   readonly #candidates = new Map<string, boolean>()
   #isAnswering = false
+  /** The candidates whose activation has arrived, the oldest first. */
+  readonly #activations = new Set<string>()
   /** Why the active tables cannot be used, until others are active or the main file changes; null: they can. */
   #refused: { readonly cause: unknown } | null = null
   /** The version that was refused and logged. */
@@ -162,15 +167,26 @@ export class InstanceTables implements FeedTables {
 
   #activate(key: string): void {
     const notice = tablesNoticeOf(key)
-    if (notice !== null && notice.version <= this.#active.version) return
+    if (notice !== null && this.#hasArrived(notice.candidate)) return
     const prepared = this.#prepared
     this.#prepared = null
+    // By its number alone, a version of a store that was restored would seem to be active already.
+    if (notice !== null && isSameTableSet(notice, this.#active)) return
     if (prepared === null || prepared.candidate !== notice?.candidate) return this.#missed()
     const { files, config, activate } = prepared
-    if (this.#isActivating || config.tableSet.version !== notice.version) return this.#missed()
+    if (this.#isActivating || !isSameTableSet(config.tableSet, notice)) return this.#missed()
     const activation = this.#decideBy({ ...config.tableSet, files }, config, activate)
     // A reading shows this version once each process decides by it.
     void this.#inTurn(() => activation)
+  }
+
+  /** Whether the activation of the candidate has arrived before. */
+  #hasArrived(candidate: string): boolean {
+    if (this.#activations.has(candidate)) return true
+    this.#activations.add(candidate)
+    const [oldest] = this.#activations
+    if (this.#activations.size > MAX_ACTIVATIONS && oldest !== undefined) this.#activations.delete(oldest)
+    return false
   }
 
   /** One after the other: a worker that is updated late would go back to the former configuration. */
@@ -196,11 +212,11 @@ export class InstanceTables implements FeedTables {
     try {
       const { value, seq } = await this.#parts.store.activeTables(this.#parts.tenant)
       const { version, digest } = value
-      if (version === this.#active.version && digest === this.#active.digest) return { version, seq }
+      if (isSameTableSet(value, this.#active)) return { version, digest, seq }
       const loaded = await this.#load(value, this.#withTables).catch((cause: unknown) =>
         this.#cannotUse(version, cause),
       )
-      return loaded === null ? await this.#read() : { version, seq }
+      return loaded === null ? await this.#read() : { version, digest, seq }
     } catch (cause) {
       this.#isBehind ||= this.#refused === null
       throw cause

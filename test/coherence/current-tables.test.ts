@@ -7,9 +7,13 @@ import { settled } from './support.ts'
 
 const TENANT = 'acme'
 
-function activation(version: number, seq: number, tenant = TENANT): NumberedChange {
-  const key = JSON.stringify({ version, candidate: `candidate ${version}` })
-  return { tenant, kind: 'tables', key, seq, mark: 1000 + seq }
+/** Version with these files. */
+const setOf = (version: number, files = 'first') => ({ version, digest: `${files} ${version}` })
+const asOf = (version: number, seq: number, files = 'first') => ({ ...setOf(version, files), seq })
+
+function activation(version: number, seq: number, tenant = TENANT, files = 'first'): NumberedChange {
+  const key = JSON.stringify({ ...setOf(version, files), candidate: `${files} ${version}` })
+  return { tenant, kind: 'tables', key, seq, mark: (files === 'first' ? 1000 : 2000) + seq }
 }
 
 /** A process with version 5 of the tables, which the store has had since change 100. */
@@ -32,7 +36,7 @@ function setUp() {
     },
   }
   const activated: number[] = []
-  const start = { tenant: TENANT, version: 5 }
+  const start = { tenant: TENANT, ...setOf(5) }
   const tables = new CurrentTables(start, lease, reader, (mark) => activated.push(mark))
   /** Answers the newest reading of the store. */
   const answer = async (read: TablesAsOf) => {
@@ -46,7 +50,7 @@ function setUp() {
 async function setUpCurrent() {
   const world = setUp()
   const check = world.tables.check()
-  await world.answer({ version: 5, seq: 100 })
+  await world.answer(asOf(5, 100))
   await check
   return world
 }
@@ -71,14 +75,14 @@ t.test('an activation closes the gate until its version is active', async (t) =>
   lease.received = 101
   t.notOk(tables.areCurrent())
   t.same(activated, [])
-  tables.activate(6)
+  tables.activate(setOf(6))
   t.ok(tables.areCurrent())
   t.same(activated, [1101])
 })
 
 t.test('tables that are active before earlier changes have arrived decide nothing', async (t) => {
   const { tables, lease } = await setUpCurrent()
-  tables.activate(6)
+  tables.activate(setOf(6))
   tables.applyAnnouncement([activation(6, 102)])
   t.notOk(tables.areCurrent())
   lease.received = 102
@@ -96,12 +100,12 @@ t.test('an activation during the first reading of the store counts, as that one 
   const check = tables.check()
   tables.applyAnnouncement([activation(6, 101)])
   lease.received = 101
-  await answer({ version: 5, seq: 100 })
+  await answer(asOf(5, 100))
   t.notOk(await hasResolved(check))
   t.notOk(tables.areCurrent())
   t.equal(readings.length, 2)
-  tables.activate(6)
-  await answer({ version: 6, seq: 101 })
+  tables.activate(setOf(6))
+  await answer(asOf(6, 101))
   await check
   t.ok(tables.areCurrent())
 })
@@ -112,18 +116,59 @@ t.test('what was read of an earlier history does not count', async (t) => {
   // The store was restored while the tables of the former one were compiled.
   tables.applyReading(null)
   lease.received = 50
-  await answer({ version: 5, seq: 100 })
+  await answer(asOf(5, 100))
   t.notOk(await hasResolved(check))
   t.equal(readings.length, 2)
-  tables.activate(3)
-  await answer({ version: 3, seq: 50 })
+  tables.activate(setOf(3))
+  await answer(asOf(3, 50))
   await check
   t.ok(tables.areCurrent())
   tables.applyReading([activation(4, 60)])
   lease.received = 60
   t.notOk(tables.areCurrent(), 'an activation of the restored store has a lower number')
-  tables.activate(4)
+  tables.activate(setOf(4))
   t.ok(tables.areCurrent())
+})
+
+t.test('a store that was restored may activate the same number with other files', async (t) => {
+  for (const [version, seq] of [
+    [5, 101],
+    // With a lower number of the change, too: the restored feed has not been read yet.
+    [5, 60],
+    [3, 60],
+  ] as const) {
+    const { tables, lease, activated, readings, answer } = await setUpCurrent()
+    tables.applyAnnouncement([activation(version, seq, TENANT, 'other')])
+    lease.received = Math.max(seq, 100)
+    t.notOk(tables.areCurrent(), `version ${version}, change ${seq}`)
+    t.same(activated, [], 'nothing was cut by these tables yet')
+    const check = tables.check()
+    tables.activate(setOf(version, 'other'))
+    await settled()
+    for (const each of readings.slice(1)) each.resolve(asOf(version, seq, 'other'))
+    await answer(asOf(version, seq, 'other'))
+    await check
+    t.ok(tables.areCurrent())
+    t.same(activated, [2000 + seq])
+  }
+})
+
+t.test('an activation that arrives after a later one makes the process read once', async (t) => {
+  const { tables, lease, activated, readings, answer } = await setUpCurrent()
+  tables.applyAnnouncement([activation(7, 102)])
+  tables.activate(setOf(7))
+  lease.received = 102
+  t.ok(tables.areCurrent())
+  for (let times = 0; times < 2; times++) tables.applyAnnouncement([activation(6, 101)])
+  t.notOk(tables.areCurrent())
+  await settled()
+  t.equal(readings.length, 2, 'without a request')
+  await answer(asOf(7, 102))
+  t.ok(tables.areCurrent())
+  t.same(activated, [1102, 1101])
+  tables.applyReading([activation(6, 101), activation(7, 102)])
+  t.ok(tables.areCurrent())
+  t.equal(readings.length, 2)
 })
 
 t.test('a notice that cannot be read makes a reading count that begins after it', async (t) => {
@@ -133,10 +178,10 @@ t.test('a notice that cannot be read makes a reading count that begins after it'
   const check = tables.check()
   tables.applyAnnouncement([other])
   lease.received = 101
-  await answer({ version: 5, seq: 100 })
+  await answer(asOf(5, 100))
   t.notOk(await hasResolved(check))
-  tables.activate(6)
-  await answer({ version: 6, seq: 101 })
+  tables.activate(setOf(6))
+  await answer(asOf(6, 101))
   await check
   t.ok(tables.areCurrent())
 })
@@ -147,7 +192,7 @@ t.test('a decision that waited counts by the tables of its state alone', async (
   t.notOk(tables.areReplaced(), 'a reading of the feed serves it without a lease')
   tables.applyAnnouncement([activation(6, 102)])
   t.ok(tables.areReplaced(), 'the version is not active yet')
-  tables.activate(6)
+  tables.activate(setOf(6))
   t.ok(tables.areReplaced(), 'an earlier change has not arrived yet')
   lease.received = 102
   t.notOk(tables.areReplaced())
@@ -155,7 +200,7 @@ t.test('a decision that waited counts by the tables of its state alone', async (
   t.ok(tables.areReplaced())
   const check = tables.check()
   await settled()
-  await answer({ version: 6, seq: 102 })
+  await answer(asOf(6, 102))
   await check
   t.notOk(tables.areReplaced())
 })

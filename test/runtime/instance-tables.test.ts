@@ -29,8 +29,8 @@ function change(kind: 'tables' | 'tables-candidate', key: string, seq: number): 
 }
 
 const candidate = (id: string, seq = 101) => change('tables-candidate', id, seq)
-const activation = (version: number, id: string, seq = 102) =>
-  change('tables', JSON.stringify({ version, candidate: id }), seq)
+const activation = (version: number, id: string, text?: string) =>
+  change('tables', JSON.stringify({ version, digest: tablesOf(version, text).digest, candidate: id }), 102)
 
 /** An instance with version 5, whose main file is `first`. */
 function setUp() {
@@ -176,12 +176,37 @@ t.test('a reading that began before an activation does not bring back the former
   const check = tables.checkTables()
   await settled()
   activate('one', 6)
-  tables.received([activation(6, 'one')])
+  tables.received([activation(6, 'one', 'text 7')])
   t.same(state.decidesBy, ['6 with the first file'])
   state.held[0]?.resolve()
-  t.same(await check, { version: 6, seq: 102 })
+  t.same(await check, { version: 6, digest: state.active.digest, seq: 102 })
   t.same(state.decidesBy, ['6 with the first file'])
 })
+
+t.test(
+  'a store that was restored may activate the same number, or a lower one, with other files',
+  async (t) => {
+    for (const version of [5, 4]) {
+      const { state, tables, propose } = setUp()
+      // The message of its activation arrives before the feed of the restored store was read.
+      state.active = tablesOf(version, 'other')
+      state.seq = 60
+      tables.received([activation(version, 'one', 'other')])
+      await settled()
+      t.same(state.decidesBy, [`${version} with the first file`])
+      t.equal(tables.active.digest, state.active.digest)
+      await propose('two', 'text of two')
+      tables.received([activation(version, 'one', 'other')])
+      await settled()
+      const calls = state.calls.length
+      state.active = tablesOf(version + 1, 'text of two')
+      tables.received([activation(version + 1, 'two', 'text of two')])
+      await settled()
+      t.equal(state.decidesBy.at(-1), `${version + 1} with the first file`)
+      t.equal(state.calls.length, calls, 'what is known already does not end what is ready')
+    }
+  },
+)
 
 t.test('a check ends once each process has activated what it shows', async (t) => {
   const { state, tables, propose, activate } = setUp()
@@ -197,7 +222,7 @@ t.test('a check ends once each process has activated what it shows', async (t) =
   await settled()
   t.notOk(isChecked)
   state.heldActivation.resolve()
-  t.same(await check, { version: 6, seq: 102 })
+  t.same(await check, { version: 6, digest: state.active.digest, seq: 102 })
 })
 
 t.test('tables that could not be read are read again with the next readings of the feed', async (t) => {
@@ -254,7 +279,7 @@ t.test('of two pushes at the same time, both are answered', async (t) => {
 t.test('faulty tables are built once', async (t) => {
   const { state, tables, withTables } = setUp()
   state.active = tablesOf(6, 'faulty')
-  tables.received([activation(6, 'one')])
+  tables.received([activation(6, 'one', 'faulty')])
   await t.rejects(tables.checkTables(), ConfigError)
   const calls = state.calls.length
   await t.rejects(tables.checkTables(), ConfigError)
@@ -267,7 +292,7 @@ t.test('faulty tables are built once', async (t) => {
   t.same(state.decidesBy, ['7 with the first file'])
   state.active = tablesOf(8, 'faulty')
   state.heldBuild = Promise.withResolvers()
-  tables.received([activation(8, 'three')])
+  tables.received([activation(8, 'three', 'faulty')])
   await settled()
   state.active = tablesOf(9)
   tables.received([activation(9, 'four')])
@@ -275,7 +300,7 @@ t.test('faulty tables are built once', async (t) => {
   await settled()
   t.equal(state.decidesBy.at(-1), '9 with the first file', 'others became active while it was built')
   state.active = tablesOf(10, 'faulty')
-  tables.received([activation(10, 'five')])
+  tables.received([activation(10, 'five', 'faulty')])
   await settled()
   await t.rejects(
     tables.reload(withTables('second')).then(() => tables.checkTables()),

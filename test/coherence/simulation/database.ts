@@ -242,7 +242,8 @@ export class Database {
       return { refused: 'precondition_failed', detail: 'other tables are active' }
     this.candidates.delete(id)
     const tables = tablesOf(candidate.base + 1, candidate.files)
-    const key = JSON.stringify({ version: tables.version, candidate: id } satisfies TablesNotice)
+    const { version, digest } = tables
+    const key = JSON.stringify({ version, digest, candidate: id } satisfies TablesNotice)
     const committed = this.#number([{ tenant: TENANT, kind: 'tables', key }])
     this.#addTables(committed.seq, tables)
     this.onTables('activated', candidate)

@@ -137,7 +137,7 @@ export class Decider {
   }
 
   #currentTables({ tableSet }: SimulatedConfig, changes: Changes): CurrentTables {
-    const start = { tenant: TENANT, version: tableSet.version }
+    const start = { tenant: TENANT, ...tableSet }
     return this.#world.parts.currentTables(start, this.lease, this.#coherence, (mark) =>
       changes.addTables(mark),
     )
@@ -148,7 +148,7 @@ export class Decider {
     this.#take(config)
     this.#engine = this.#newEngine()
     this.#world.context.trace?.(`${this.process.name} has activated ${config.hash}`)
-    this.tables?.activate(config.tableSet.version)
+    this.tables?.activate(config.tableSet)
     this.streams.reloaded()
   }
 

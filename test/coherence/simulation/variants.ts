@@ -425,7 +425,7 @@ const trustsItsVersion: Parts['currentTables'] = (start, lease, reader, activate
   const checkTables: typeof reader.checkTables = async () => {
     if (!isFirst) return reader.checkTables()
     isFirst = false
-    return { version: start.version, seq: lease.received }
+    return { version: start.version, digest: start.digest, seq: lease.received }
   }
   return new CurrentTables(start, lease, replaced(reader, { checkTables }), activated)
 }

@@ -29,7 +29,7 @@ t.test('a tag is of the version and the files', (t) => {
 })
 
 t.test('a notice of another form, as a newer version may write it, is none', (t) => {
-  const notice = { version: 3, candidate: '01K' }
+  const notice = { version: 3, digest: 'ab', candidate: '01K' }
   t.same(tablesNoticeOf(JSON.stringify(notice)), notice)
   t.same(tablesNoticeOf(JSON.stringify({ ...notice, more: 1 })), notice)
   for (const other of [
@@ -37,7 +37,8 @@ t.test('a notice of another form, as a newer version may write it, is none', (t)
     7,
     [],
     {},
-    { version: 3 },
+    { version: 3, candidate: '01K' },
+    { ...notice, digest: 7 },
     { ...notice, version: '3' },
     { ...notice, version: 1.5 },
   ])

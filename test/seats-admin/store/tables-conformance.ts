@@ -126,7 +126,11 @@ export const tablesConformance = suite((test) => {
       const version = { ...COMPILED, version: at + 1, digest: tablesDigest(files), createdAt: 5 + 2 * at }
       t.same(made.value, { ...version, createdBy: createdBy[at] })
       t.match(made.changes, [{ tenant: 'acme', kind: 'tables' }])
-      t.same(tablesNoticeOf(made.changes[0]?.key ?? ''), { version: at + 1, candidate: id })
+      t.same(tablesNoticeOf(made.changes[0]?.key ?? ''), {
+        version: at + 1,
+        digest: made.value.digest,
+        candidate: id,
+      })
       t.same((await store.changesSince(null)).changes?.slice(-1), numbered(made))
       t.same(await store.activeTables('acme'), {
         seq: made.seq,
