@@ -58,16 +58,22 @@ export function dependenciesOf({ packages }: LockFile, path: string): string[] {
 }
 
 /**
- * `npm-shrinkwrap.json`, which pins these packages below the program. npm reads it of packages of a registry alone, so that
- * the package has them inside (`bundleDependencies`), for an installation from a file. No `resolved` names a registry.
+ * `npm-shrinkwrap.json`, by which npm installs exactly these packages with one of a registry. Without `resolved`, it asks the
+ * registry that the user has configured, and compares the hash.
  */
-export function shrinkwrapOf(lock: LockFile): object {
-  const { name, version, lockfileVersion, packages } = lock
-  const { devDependencies: _, ...root } = { devDependencies: {}, ...packages[''] }
+export function shrinkwrapOf(lock: LockFile, manifest: object): object {
+  const { name, version, lockfileVersion } = lock
   const pinned = [...runtimePackages(lock)].map(([path, { ...each }]) => {
     if ('resolved' in each) delete each.resolved
     return [path, each] as const
   })
-  const all = { '': root, ...Object.fromEntries(pinned) }
-  return { name, version, lockfileVersion, requires: true, packages: all }
+  const packages = { '': rootEntry(manifest), ...Object.fromEntries(pinned) }
+  return { name, version, lockfileVersion, requires: true, packages }
+}
+
+/** The members of package.json that npm keeps in a lock file. */
+const KEPT = ['name', 'version', 'license', 'dependencies', 'optionalDependencies', 'bin', 'engines']
+
+function rootEntry(manifest: object): object {
+  return Object.fromEntries(Object.entries(manifest).filter(([name]) => KEPT.includes(name)))
 }

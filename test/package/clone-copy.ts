@@ -11,7 +11,7 @@ const clone = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What `npm ci`, the tests and `npm pack` make, and the history. */
 const NOT_COPIED =
-  /^(?:\.git|node_modules|dist|npm-shrinkwrap\.json|sbom\.cdx\.json|THIRD_PARTY_LICENSES|.*\.tgz)$/
+  /^(?:\.git|node_modules|dist|npm-shrinkwrap\.json|sbom\.cdx\.json|THIRD_PARTY_LICENSES|package\.json\.clone|.*\.tgz)$/
 
 export function copyClone(to: string): void {
   for (const name of readdirSync(clone).filter((each) => !NOT_COPIED.test(each)))

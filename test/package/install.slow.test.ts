@@ -58,8 +58,7 @@ const { url: service } = await startUpstream(t)
 
 t.test('it holds compiled code, schemas and nothing else', async (t) => {
   const own = join(folder, 'node_modules/seatgate')
-  const all = readdirSync(own, { recursive: true, encoding: 'utf8' })
-  const files = all.filter((name) => !name.startsWith('node_modules/'))
+  const files = readdirSync(own, { recursive: true, encoding: 'utf8' })
   t.ok(files.includes('dist/src/config/gateway.schema.json'))
   t.ok(files.includes('dist/seats-admin/console/main.js'))
   t.ok(files.includes('LICENSE'))

@@ -1,6 +1,6 @@
 /** An installation has the versions of the lock file, from a file and from a registry, and the package's inventories name them. */
 
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -14,32 +14,32 @@ import { listen } from '../support/listen.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { packCopy } from './clone-copy.ts'
 import { installedPackages } from './installed-packages.ts'
+import { npm } from './node-versions.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const archive = packCopy(t)
-const left = readdirSync(join(archive, '..')).filter((name) => /shrinkwrap|sbom|THIRD/.test(name))
+const left = readdirSync(join(archive, '..')).filter((name) => /shrinkwrap|sbom|THIRD|json\.clone/.test(name))
 const locked = [...runtimePackages(readLockFile(root))].map(
   ([path, { version }]) => `${nameOf(path)}@${version}`,
 )
 const expected = [...new Set(locked)].sort()
 
-/** An empty folder with an empty cache, in which npm installs. @returns the folder of the package */
+/** Installs into an empty folder. @returns the folder `node_modules` */
 async function install(t: Test, ...args: string[]): Promise<string> {
   const folder = serverFolder(t, 'installed')
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
-  const words = ['-u', 'NODE_OPTIONS', 'npm', 'install', '--cache', join(folder, 'cache'), ...args]
+  const words = ['-u', 'NODE_OPTIONS', 'npm', 'install', '--prefer-offline', ...args]
   await promisify(execFile)('env', words, { cwd: folder })
-  t.same(
-    readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.')),
-    ['seatgate'],
-  )
-  return join(folder, 'node_modules/seatgate')
+  const modules = join(folder, 'node_modules')
+  const packages = installedPackages(modules).filter((each) => !each.startsWith('seatgate@'))
+  t.same(packages, expected)
+  return modules
 }
 
-t.test('from a file, without a registry', async (t) => {
-  const own = await install(t, '--offline', archive)
-  t.same(installedPackages(join(own, 'node_modules')), expected)
+t.test('from a file', async (t) => {
   t.same(left, [], 'npm pack leaves nothing in the clone')
+  const own = join(await install(t, archive), 'seatgate')
+  t.comment(`${expected.length} packages beside Seatgate`)
 
   const { components }: Sbom = JSON.parse(readFileSync(join(own, 'sbom.cdx.json'), 'utf8'))
   const [inside, beside] = [true, false].map((isInside) =>
@@ -58,22 +58,25 @@ t.test('from a file, without a registry', async (t) => {
   t.notMatch(JSON.stringify(shrinkwrap), /"(?:resolved|dev|devDependencies)":/)
 })
 
-t.test('from a registry, which is asked for nothing else', async (t) => {
+t.test('from a registry, which says that the package has a shrinkwrap', async (t) => {
   const content = readFileSync(archive)
-  const paths: string[] = []
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const words = ['-xzOf', archive, 'package/package.json']
+  const manifest = JSON.parse(execFileSync('tar', words, { encoding: 'utf8' }))
   const integrity = `sha512-${createHash('sha512').update(content).digest('base64')}`
+  const others = npm(root, 'config', 'get', 'registry').trim().replace(/\/$/, '')
   const server = createServer(({ url = '' }, response) => {
-    paths.push(url)
-    if (url.endsWith('.tgz')) return void response.end(content)
-    if (url !== '/seatgate') return void response.writeHead(404).end()
+    if (url === '/seatgate.tgz') return void response.end(content)
+    if (url !== '/seatgate') return void response.writeHead(302, { location: others + url }).end()
     const tarball = `http://127.0.0.1:${port}/seatgate.tgz`
     const version = { ...manifest, _hasShrinkwrap: true, dist: { tarball, integrity } }
     const versions = { [manifest.version]: version }
     response.end(JSON.stringify({ name: 'seatgate', 'dist-tags': { latest: manifest.version }, versions }))
   })
   const port = await listen(t, server)
-  const own = await install(t, '--registry', `http://127.0.0.1:${port}`, 'seatgate')
-  t.same(installedPackages(join(own, 'node_modules')), expected)
-  t.same(paths, ['/seatgate', '/seatgate.tgz'])
+  const modules = await install(t, '--registry', `http://127.0.0.1:${port}`, 'seatgate')
+  t.same(
+    readdirSync(modules).filter((name) => !name.startsWith('.')),
+    ['seatgate'],
+    'below it',
+  )
 })

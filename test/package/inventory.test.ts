@@ -1,7 +1,7 @@
 /** The inventories of the package, from the lock file. */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { bundledPaths } from '../../deploy/package/bundled.ts'
@@ -9,21 +9,23 @@ import { isAllowed, thirdPartyLicenses } from '../../deploy/package/licenses.ts'
 import {
   type LockFile,
   type LockedPackage,
+  nameOf,
   readLockFile,
   runtimePackages,
   shrinkwrapOf,
 } from '../../deploy/package/lock-file.ts'
-import { serverFolder } from '../support/servers/folder.ts'
+import { packedManifest, replaceManifest, restoreManifest } from '../../deploy/package/manifest.ts'
 import { type Component, type Sbom, sbomOf } from '../../deploy/package/sbom.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 
 const lock = readLockFile('.')
+const clone = JSON.parse(readFileSync('package.json', 'utf8'))
 
 t.test('the SBOM has what that of npm has', async (t) => {
   // With `--omit dev`, npm leaves out what a development dependency needs too. There is none in the shrinkwrap.
   const folder = serverFolder(t, 'sbom')
-  const { devDependencies: _, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  writeFileSync(join(folder, 'npm-shrinkwrap.json'), JSON.stringify(shrinkwrapOf(lock)))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...clone, devDependencies: {} }))
+  writeFileSync(join(folder, 'npm-shrinkwrap.json'), JSON.stringify(shrinkwrapOf(lock, clone)))
   const words = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only']
   const options = { cwd: folder, encoding: 'utf8' } as const
   const text = execFileSync('env', ['-u', 'NODE_OPTIONS', 'npm', ...words], options)
@@ -100,10 +102,30 @@ t.test('each text is there, also of packages that have it in their README alone'
   t.match(text, /^@opentelemetry\/api .*\n\n\s*Apache License/m)
 })
 
-t.test('what npm packs beside the build is made for it, and taken away', async (t) => {
-  const { files, scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
-  for (const name of files.filter((each: string) => !/^(?:dist|src)\b/.test(each)))
-    for (const script of ['prepack', 'postpack'])
-      t.ok(readFileSync(`deploy/package/${script}.ts`, 'utf8').includes(name), `${script}: ${name}`)
-  t.match(scripts, { prepack: /prepack\.ts$/, postpack: /postpack\.ts$/ })
+t.test('package.json of the package pins each version, and has nothing for development', async (t) => {
+  const { dependencies, optionalDependencies, ...rest } = packedManifest(clone, lock)
+  const pins = { ...dependencies, ...optionalDependencies }
+  for (const [path, { version }] of runtimePackages(lock)) t.equal(pins[nameOf(path)], version)
+  t.equal(Object.keys(pins).length, runtimePackages(lock).size)
+  t.same(Object.keys(optionalDependencies), ['pg-cloudflare'])
+  const left = ['dependencies', 'devDependencies', 'scripts', 'allowScripts']
+  t.same(rest, Object.fromEntries(Object.entries(clone).filter(([name]) => !left.includes(name))))
+  const second = withPackage('node_modules/pino/node_modules/split2', {
+    ...{ version: '1.0.0', integrity: 'sha512-AA==' },
+  })
+  t.throws(() => packedManifest(clone, second), /node_modules\/pino\/node_modules\/split2/)
+})
+
+t.test('the clone gets its files back, also after a run that was killed', async (t) => {
+  const folder = serverFolder(t, 'manifest')
+  const own = join(folder, 'package.json')
+  writeFileSync(own, '{"name":"clone"}')
+  replaceManifest(folder, { name: 'packed' })
+  replaceManifest(folder, { name: 'packed again' })
+  t.match(readFileSync(own, 'utf8'), 'packed again')
+  for (const _ of ['once', 'twice']) {
+    restoreManifest(folder)
+    t.equal(readFileSync(own, 'utf8'), '{"name":"clone"}')
+  }
+  t.same(readdirSync(folder), ['package.json'])
 })
