@@ -1,0 +1,21 @@
+/** What `npm run release:check` finds out, step by step. */
+
+export interface Step {
+  readonly name: string
+  readonly result: 'ok' | 'failed' | 'not run'
+  /** What was seen; why it failed, or could not run. */
+  readonly detail: string
+}
+
+/** A step cannot run on this machine, for the reason that is the message. */
+export class NotRun extends Error {}
+
+/** @param run resolves with what was seen, or rejects */
+export async function step(name: string, run: () => Promise<string> | string): Promise<Step> {
+  try {
+    return { name, result: 'ok', detail: await run() }
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    return { name, result: error instanceof NotRun ? 'not run' : 'failed', detail }
+  }
+}

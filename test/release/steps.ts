@@ -1,0 +1,55 @@
+/** The steps of a release check, in order. */
+
+import { existsSync } from 'node:fs'
+import { changes, promises } from './document-steps.ts'
+import { installedProgram } from './installed-program.ts'
+import { licenses, sameBytes, sbom } from './package-steps.ts'
+import { NotRun, type Step, step } from './step.ts'
+import { testFiles } from './test-files.ts'
+import { Workshop } from './workshop.ts'
+
+interface Definition {
+  readonly does: string
+  run(workshop: Workshop): Promise<string>
+}
+
+export const STEPS: ReadonlyMap<string, Definition> = new Map(
+  Object.entries({
+    changes: { does: 'CHANGELOG.md has a section of the version', run: changes },
+    promises: { does: 'docs/versions.md says what a version promises', run: promises },
+    package: { does: 'two builds of the package are equal byte for byte', run: sameBytes },
+    sbom: { does: 'the SBOM in the package lists what npm installs', run: sbom },
+    licenses: { does: 'all licences are allowed, and their texts are in the package', run: licenses },
+    program: { does: "the installed package passes the demo's calls", run: installedProgram },
+    upgrade: { does: 'the version takes stores and configurations of earlier ones', run: upgrade },
+    schemas: { does: 'the contract keeps what the last release promised', run: schemas },
+    image: { does: "the image is built, starts, and passes the demo's calls", run: image },
+  }),
+)
+
+/** Runs these steps one after the other. */
+export async function* runSteps(names: readonly string[]): AsyncGenerator<Step> {
+  using workshop = new Workshop()
+  for (const [name, { run }] of STEPS) if (names.includes(name)) yield step(name, () => run(workshop))
+}
+
+async function upgrade(workshop: Workshop): Promise<string> {
+  const installed = await workshop.installation()
+  return testFiles(workshop, 'test/release/upgrade.slow.test.ts', { SEATGATE_INSTALLED: installed })
+}
+
+function schemas(workshop: Workshop): Promise<string> {
+  return testFiles(workshop, 'test/release/contract*.test.ts')
+}
+
+const IMAGE = new URL('image.ts', import.meta.url)
+
+async function image(workshop: Workshop): Promise<string> {
+  if (!existsSync(IMAGE)) throw new NotRun('there is no check of the image yet')
+  const { checkImage }: { checkImage(context: string): Promise<Step> } = await import(IMAGE.href)
+  const { clone } = await workshop.build(0)
+  const { result, detail } = await checkImage(clone)
+  if (result === 'not run') throw new NotRun(detail)
+  if (result === 'failed') throw new Error(detail)
+  return detail
+}
