@@ -34,7 +34,7 @@ t.test('chart', { skip: cannotRender }, async (t) => {
     ])
     for (const { apiVersion, metadata } of objects) {
       t.ok(apiVersion)
-      t.match(metadata.labels, { 'app.kubernetes.io/name': 'seatgate', 'app.kubernetes.io/version': '0.1.0' })
+      t.match(metadata.labels, { 'app.kubernetes.io/name': 'seatgate', 'app.kubernetes.io/version': '1.0.0' })
     }
   })
 
@@ -76,7 +76,7 @@ t.test('chart', { skip: cannotRender }, async (t) => {
       securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
       containers: [
         {
-          image: 'registry.example/seatgate:0.1.0',
+          image: 'registry.example/seatgate:1.0.0',
           args: ['start', '--config', '/etc/seatgate/gateway.config.yaml'],
           envFrom: [{ secretRef: { name: 'seatgate' } }],
           ports: [
