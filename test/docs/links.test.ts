@@ -3,24 +3,18 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
+import { Anchors } from '../../docs/site/anchors.ts'
 import { pages, root, textOf } from './pages.ts'
 
 const LINK = /\]\(([^()\s]+)\)/g
 /** `src/…` and its like: a file or folder. */
 const PATH = /`((?:src|seats-admin|test|bench|deploy|docs|routes)\/[\w./-]*)`/g
 
-/** As GitHub makes them of headings. */
 function anchorsOf(page: string): Set<string> {
   const prose = textOf(page).replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
   const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
-  return new Set(
-    headings.map((heading) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  )
+  const anchors = new Anchors()
+  return new Set(headings.map((heading) => anchors.next(heading)))
 }
 
 for (const page of pages)
