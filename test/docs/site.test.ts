@@ -99,8 +99,8 @@ t.test('a page that the front page does not list is a fault', async (t) => {
 })
 
 t.test('a link that has the name of a page shows its title; a link to a folder is text', async (t) => {
-  const html = withText('docs/cli.md', '[tls.md](tls.md) [tests](../test)').files.get('cli.html') ?? ''
+  const html = withText('docs/cli.md', '[tls.md](tls.md) [deploy](../deploy)').files.get('cli.html') ?? ''
   t.match(html, '<a href="tls.html">TLS</a>')
-  t.match(html, />tests<\/a>/)
-  t.notMatch(html, /href="[^"]*\.\.\/test/)
+  t.match(html, />deploy<\/a>/)
+  t.notMatch(html, /href="[^"]*\.\.\/deploy/)
 })
