@@ -107,6 +107,7 @@ export type {
   RevocationStore,
   StoredRevocation,
 } from './store/revocation-store.ts'
+export { MAX_CANDIDATES } from './store/tables-store.ts'
 export type { TablesCandidate, TablesPage, TablesProposal, TablesStore } from './store/tables-store.ts'
 export type { PostgresOptions } from './store/postgres/postgres-store.ts'
 export type { Owner } from './store/sqlite/calls.ts'

@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import { asOf } from './decision-reader.ts'
 import { integer, type Row, text, textOrNull } from './rows.ts'
 import { storableOrEmpty } from './storable-text.ts'
-import type { TablesStore } from './tables-store.ts'
+import { MAX_CANDIDATES, type TablesStore } from './tables-store.ts'
 
 const COLUMNS = 'version, digest, hash, entries, created_at, created_by'
 
@@ -15,6 +15,7 @@ const ACTIVE = `SELECT c.seq, c.mark, v.version, v.digest, v.files FROM counter 
 const VERSION = `SELECT ${COLUMNS}, files FROM tables_versions WHERE tenant = :tenant AND version = :version`
 const PAGE = `SELECT ${COLUMNS} FROM tables_versions WHERE tenant = :tenant AND version < :before
   ORDER BY version DESC LIMIT :rows`
+const CANDIDATES = `SELECT id FROM tables_candidates WHERE tenant = :tenant ORDER BY id DESC LIMIT ${MAX_CANDIDATES}`
 const CANDIDATE = 'SELECT files FROM tables_candidates WHERE tenant = :tenant AND id = :id'
 const ANSWERS = 'SELECT instance, answer FROM tables_answers WHERE tenant = :tenant AND candidate = :id'
 
@@ -33,6 +34,11 @@ export function tablesReader({ reads, lists }: Database) {
       const before = after === null ? Number.MAX_SAFE_INTEGER : numberOrZero(Number(after))
       const rows = await lists.all(PAGE, { tenant, before, rows: limit + 1 })
       return { data: rows.slice(0, limit).map(tablesVersion), hasMore: rows.length > limit }
+    },
+
+    async tablesCandidates(tenant) {
+      const rows = await lists.all(CANDIDATES, { tenant })
+      return rows.map((row) => text(row, 'id')).reverse()
     },
 
     async tablesCandidate(tenant, id) {

@@ -11,6 +11,9 @@ export const KEPT_FILES = 100
 /** Milliseconds after which a candidate is removed by the next proposal or activation. */
 export const CANDIDATE_AGE = 60_000
 
+/** The most candidates that matter: those of pushes at the same time. */
+export const MAX_CANDIDATES = 8
+
 export interface TablesProposal {
   /** At most 8 MiB. The names and texts are not checked here. */
   readonly files: TableFiles
@@ -67,6 +70,9 @@ export interface TablesStore {
     writer: Writer,
     proposal: TablesProposal,
   ): Promise<Written<TablesCandidate | null> | AdminRefusal>
+
+  /** The ids of the newest candidates, the oldest first. */
+  tablesCandidates(tenant: string): Promise<readonly string[]>
 
   /** The files of a candidate; null: it was activated, withdrawn or removed. */
   tablesCandidate(tenant: string, id: string): Promise<TableFiles | null>

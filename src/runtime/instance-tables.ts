@@ -6,6 +6,7 @@
 import {
   type ActiveTables,
   isSameTableSet,
+  MAX_CANDIDATES,
   type NumberedChange,
   type TableFault,
   type TableFiles,
@@ -21,8 +22,6 @@ import type { Log } from '../telemetry/logger.ts'
 import type { Activation, WithTables } from './extensions.ts'
 import type { TablesCache } from './tables-cache.ts'
 
-/** The most candidates that wait for an answer: those of pushes at the same time. */
-const MAX_CANDIDATES = 8
 /** The newest activations that are known: each one arrives by messages and by readings. */
 const MAX_ACTIVATIONS = 100
 /** The most faults of one answer, and the most characters of each. */
@@ -30,7 +29,10 @@ const MAX_FAULTS = 20
 const MAX_MESSAGE = 1000
 
 export interface TablesParts {
-  readonly store: Pick<TablesStore, 'activeTables' | 'tablesCandidate' | 'answerCandidate'>
+  readonly store: Pick<
+    TablesStore,
+    'activeTables' | 'tablesCandidates' | 'tablesCandidate' | 'answerCandidate'
+  >
   /** The tenant of the tables. */
   readonly tenant: string
   readonly cache: Pick<TablesCache, 'write'>
@@ -81,6 +83,8 @@ export class InstanceTables implements FeedTables {
   /** The newest candidates, the oldest first, and whether each is answered. */
   readonly #candidates = new Map<string, boolean>()
   #isAnswering = false
+  /** Whether the store may have candidates whose changes were not received. */
+  #looksForCandidates = false
   /** The candidates whose activation has arrived, the oldest first. */
   readonly #activations = new Set<string>()
   /** Why the active tables cannot be used, until others are active or the main file changes; null: they can. */
@@ -110,7 +114,10 @@ export class InstanceTables implements FeedTables {
 
   /** What has failed since is repeated with each reading of the feed. */
   received(changes: readonly NumberedChange[] | null): void {
-    if (changes === null) this.#missed()
+    if (changes === null) {
+      this.#missed()
+      this.#looksForCandidates = true
+    }
     for (const { tenant, kind, key } of changes ?? []) {
       if (tenant !== this.#parts.tenant) continue
       if (kind === 'tables-candidate') this.#propose(key)
@@ -263,6 +270,7 @@ export class InstanceTables implements FeedTables {
   async #answerAll(): Promise<void> {
     this.#isAnswering = true
     try {
+      if (this.#looksForCandidates) await this.#lookForCandidates()
       for (let next = this.#unanswered; next !== null; next = this.#unanswered) {
         const candidate = next
         await this.#inTurn(() => this.#answer(candidate))
@@ -272,6 +280,17 @@ export class InstanceTables implements FeedTables {
       // The store is away: no writer takes an answer.
     } finally {
       this.#isAnswering = false
+    }
+  }
+
+  async #lookForCandidates(): Promise<void> {
+    const { store, tenant } = this.#parts
+    this.#looksForCandidates = false
+    try {
+      for (const candidate of await store.tablesCandidates(tenant)) this.#propose(candidate)
+    } catch (cause) {
+      this.#looksForCandidates = true
+      throw cause
     }
   }
 

@@ -61,6 +61,10 @@ function setUp() {
       called('active')
       return { value: state.active, seq: state.seq, mark: state.seq }
     },
+    async tablesCandidates() {
+      called('candidates')
+      return [...state.candidates.keys()]
+    },
     async tablesCandidate(_tenant, id) {
       called(`candidate ${id}`)
       return state.candidates.get(id) ?? null
@@ -265,6 +269,25 @@ t.test('of many candidates, the newest are answered, each of pushes at the same 
   await settled()
   t.equal(state.calls.length, 9, 'eight, seven of which are gone')
   t.same(state.calls.slice(-2), ['candidate last', 'answer last'])
+})
+
+t.test('a candidate of which the feed shows no change is answered, too', async (t) => {
+  const { state, tables, propose } = setUp()
+  await propose('one', 'text 6')
+  state.candidates.set('two', filesOf('text two'))
+  state.isAway = true
+  tables.received(null)
+  await settled()
+  t.same([...state.answers.keys()], ['one'])
+  state.isAway = false
+  tables.received([])
+  await settled()
+  t.same([...state.answers.keys()], ['one', 'two'])
+  t.equal(state.prepared, 2, 'the other one was answered before')
+  const calls = state.calls.length
+  tables.received([])
+  await settled()
+  t.equal(state.calls.length, calls)
 })
 
 t.test('of two pushes at the same time, both are answered', async (t) => {

@@ -137,6 +137,7 @@ export const ROLES: Readonly<Record<MethodName, Role>> = {
   unseenUsers: 'lister',
   tablesVersion: 'lister',
   listTables: 'lister',
+  tablesCandidates: 'lister',
   tablesCandidate: 'lister',
   candidateAnswers: 'lister',
   listedGroup: 'lister',

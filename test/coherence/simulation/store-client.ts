@@ -13,7 +13,7 @@ import type { CutReport, ReachableInstance } from '../../../seats-admin/model/re
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { RestrictionsReading, UserRestrictionReading } from '../../../seats-admin/model/revocation.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
-import type { Renewal, StoredSession } from '../../../seats-admin/index.ts'
+import { MAX_CANDIDATES, type Renewal, type StoredSession } from '../../../seats-admin/index.ts'
 import type { SeatQuestion } from '../../../src/model/decision-seat.ts'
 import type { Database, FeedState, InstanceRow, Revocation, Write } from './database.ts'
 import { delay } from './context.ts'
@@ -151,6 +151,10 @@ export class StoreClient {
 
   activeTables(): Promise<AsOf<ActiveTables>> {
     return this.#read(TABLES_RECORD, () => this.#database.tables)
+  }
+
+  tablesCandidates(_tenant: string): Promise<readonly string[]> {
+    return this.#ask(TIMEOUT, () => [...this.#database.candidates.keys()].slice(-MAX_CANDIDATES))
   }
 
   tablesCandidate(_tenant: string, id: string): Promise<TableFiles | null> {
