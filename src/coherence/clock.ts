@@ -11,6 +11,19 @@ export interface Clock {
   after(ms: number, run: () => void): () => void
 }
 
+/** Settles as the work does, or rejects with the message `late` if the work takes longer than `ms`. */
+export function withinTime<V>(
+  clock: Pick<Clock, 'after'>,
+  ms: number,
+  work: Promise<V>,
+  late: string,
+): Promise<V> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(new Error(late)))
+    work.finally(cancel).then(resolve, reject)
+  })
+}
+
 /**
  * `performance.now()` is cheaper than `hrtime`, but its origin differs by process. The offset is constant.
  */

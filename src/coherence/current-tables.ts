@@ -7,6 +7,7 @@
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
 import { isSameTableSet, type TableSet, tablesNoticeOf } from '../../seats-admin/model/tables-version.ts'
 import { ignore } from '../lib/ignore.ts'
+import { type Clock, withinTime } from './clock.ts'
 import type { FilesReader } from './current-files.ts'
 import type { ChangeListener } from './feed-reading.ts'
 import type { Lease } from './lease.ts'
@@ -27,6 +28,11 @@ export interface TablesReader {
 
 /** The most readings of tables that change again and again. */
 const READINGS = 3
+/**
+ * Milliseconds that a request waits in all. Each of its readings has a shorter bound, but a slow store could
+ * delay one after the other, and requests would pile up for half a minute.
+ */
+export const CURRENT_WITHIN = 5000
 /** The newest activations that are known: each one arrives by messages and by readings. */
 const MAX_KNOWN = 100
 
@@ -35,6 +41,7 @@ export class CurrentTables implements ChangeListener {
   readonly #lease: Pick<Lease, 'live' | 'renewed' | 'readUpTo' | 'received'>
   readonly #reader: FilesReader & TablesReader
   readonly #activated: (mark: number) => void
+  readonly #clock: Pick<Clock, 'after'>
   /** The tables by which the process decides. */
   #active: TableSet
   /** The newest activation that has arrived, or that the store has shown; null: none. */
@@ -58,12 +65,14 @@ export class CurrentTables implements ChangeListener {
     lease: Pick<Lease, 'live' | 'renewed' | 'readUpTo' | 'received'>,
     reader: FilesReader & TablesReader,
     activated: (mark: number) => void,
+    clock: Pick<Clock, 'after'>,
   ) {
     this.#tenant = tenant
     this.#active = { version, digest }
     this.#lease = lease
     this.#reader = reader
     this.#activated = activated
+    this.#clock = clock
   }
 
   /** The process decides by these tables from now on. */
@@ -153,9 +162,13 @@ export class CurrentTables implements ChangeListener {
 
   /**
    * Resolves once a request that started before the call may be decided. Rejects when the store can't be read,
-   * or the tables can't be used.
+   * or the tables can't be used, at the latest after {@link CURRENT_WITHIN}.
    */
-  async check(): Promise<void> {
+  check(): Promise<void> {
+    return withinTime(this.#clock, CURRENT_WITHIN, this.#check(), 'the store responds too slowly')
+  }
+
+  async #check(): Promise<void> {
     if (!this.#lease.live()) {
       await this.#reader.checkFiles()
       await this.#lease.renewed()

@@ -10,7 +10,7 @@ import type { ReachableInstance } from '../../seats-admin/model/registered-insta
 import type { OpenCounts, ReachedInstance } from '../../seats-admin/model/revocation.ts'
 import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
-import type { Clock } from './clock.ts'
+import { type Clock, withinTime } from './clock.ts'
 import type { Coherence } from './coherence.ts'
 import type { TablesAsOf, TablesReader } from './current-tables.ts'
 import { CUT_WITHIN, CutReports } from './cut-reports.ts'
@@ -130,22 +130,25 @@ export class Instance implements Coherence {
 
   /** Rejects when the files are not read within {@link FILES_WITHIN}. */
   checkFiles(): Promise<void> {
-    const { checkFiles = () => Promise.resolve() } = this.#parts
-    return this.#withinTime(checkFiles(), 'the files of the configuration were not read in time')
+    const { clock, checkFiles = () => Promise.resolve() } = this.#parts
+    return withinTime(
+      clock,
+      FILES_WITHIN,
+      checkFiles(),
+      'the files of the configuration were not read in time',
+    )
   }
 
   /** Rejects when the tables are not read within {@link FILES_WITHIN}, too. */
   checkTables(): Promise<TablesAsOf> {
-    const { tables } = this.#parts
+    const { clock, tables } = this.#parts
     if (tables === undefined) return Promise.reject(new Error('the tables are in files'))
-    return this.#withinTime(tables.checkTables(), 'the tables of the store were not read in time')
-  }
-
-  #withinTime<V>(work: Promise<V>, late: string): Promise<V> {
-    return new Promise((resolve, reject) => {
-      const cancel = this.#parts.clock.after(FILES_WITHIN, () => reject(new Error(late)))
-      work.finally(cancel).then(resolve, reject)
-    })
+    return withinTime(
+      clock,
+      FILES_WITHIN,
+      tables.checkTables(),
+      'the tables of the store were not read in time',
+    )
   }
 
   /** At the start, `startup_timeout` is the bound. */

@@ -144,7 +144,13 @@ export class DecisionPoint {
     this.tables =
       options.tables === null
         ? null
-        : new CurrentTables(options.tables, this.lease, coherence, (mark) => this.changes.addTables(mark))
+        : new CurrentTables(
+            options.tables,
+            this.lease,
+            coherence,
+            (mark) => this.changes.addTables(mark),
+            systemClock,
+          )
     if (this.tables !== null) listeners.push(this.tables)
     this.current = this.tables ?? new CurrentFiles(this.lease, coherence, systemClock)
     coherence.join({

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
-import { CurrentTables, type TablesAsOf } from '../../src/coherence/current-tables.ts'
-import { settled } from './support.ts'
+import { CURRENT_WITHIN, CurrentTables, type TablesAsOf } from '../../src/coherence/current-tables.ts'
+import { ManualClock, settled } from './support.ts'
 
 const TENANT = 'acme'
 
@@ -36,14 +36,15 @@ function setUp() {
     },
   }
   const activated: number[] = []
+  const clock = new ManualClock()
   const start = { tenant: TENANT, ...setOf(5) }
-  const tables = new CurrentTables(start, lease, reader, (mark) => activated.push(mark))
+  const tables = new CurrentTables(start, lease, reader, (mark) => activated.push(mark), clock)
   /** Answers the newest reading of the store. */
   const answer = async (read: TablesAsOf) => {
     readings.at(-1)?.resolve(read)
     await settled()
   }
-  return { lease, readings, activated, tables, answer }
+  return { lease, clock, readings, activated, tables, answer }
 }
 
 /** As {@link setUp}, after the first reading of the store. */
@@ -169,6 +170,28 @@ t.test('an activation that arrives after a later one makes the process read once
   tables.applyReading([activation(6, 101), activation(7, 102)])
   t.ok(tables.areCurrent())
   t.equal(readings.length, 2)
+})
+
+t.test('a request waits for a slow store within one time for all readings', async (t) => {
+  const { tables, lease, clock, answer } = await setUpCurrent()
+  lease.isLive = false
+  // Each step responds within its own bound.
+  const slowly = () => new Promise<void>((resolve) => void clock.after(1900, resolve))
+  lease.renewed = slowly
+  lease.readUpTo = slowly
+  tables.applyAnnouncement([activation(6, 101)])
+  let failed: unknown = null
+  const check = tables.check().catch((cause: unknown) => (failed = cause))
+  const answering = async () => {
+    for (let times = 0; times < 3; times++) {
+      await clock.pass(1900)
+      await answer(asOf(5, 100))
+    }
+  }
+  await answering()
+  await check
+  t.match(failed, { message: 'the store responds too slowly' })
+  t.ok(clock.now() >= CURRENT_WITHIN && clock.now() < CURRENT_WITHIN + 1900)
 })
 
 t.test('a notice that cannot be read makes a reading count that begins after it', async (t) => {

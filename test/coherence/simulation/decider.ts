@@ -138,9 +138,8 @@ export class Decider {
 
   #currentTables({ tableSet }: SimulatedConfig, changes: Changes): CurrentTables {
     const start = { tenant: TENANT, ...tableSet }
-    return this.#world.parts.currentTables(start, this.lease, this.#coherence, (mark) =>
-      changes.addTables(mark),
-    )
+    const activated = (mark: number) => changes.addTables(mark)
+    return this.#world.parts.currentTables(start, this.lease, this.#coherence, activated, this.process.clock)
   }
 
   /** A configuration with tables of the store is activated. */

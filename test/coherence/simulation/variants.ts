@@ -420,14 +420,14 @@ class ForgetsActivations extends CurrentTables {
 }
 
 /** Takes the version with which it starts for that of the store. */
-const trustsItsVersion: Parts['currentTables'] = (start, lease, reader, activated) => {
+const trustsItsVersion: Parts['currentTables'] = (start, lease, reader, ...rest) => {
   let isFirst = true
   const checkTables: typeof reader.checkTables = async () => {
     if (!isFirst) return reader.checkTables()
     isFirst = false
     return { version: start.version, digest: start.digest, seq: lease.received }
   }
-  return new CurrentTables(start, lease, replaced(reader, { checkTables }), activated)
+  return new CurrentTables(start, lease, replaced(reader, { checkTables }), ...rest)
 }
 
 /** Takes an activation for one that all earlier changes have preceded. */
