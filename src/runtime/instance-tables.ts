@@ -14,6 +14,7 @@ import {
   tablesNoticeOf,
   type TablesStore,
 } from '../../seats-admin/index.ts'
+import type { Clock } from '../coherence/clock.ts'
 import type { TablesAsOf } from '../coherence/current-tables.ts'
 import type { FeedTables } from '../coherence/instance.ts'
 import type { Config } from '../config/config.ts'
@@ -27,6 +28,11 @@ const MAX_ACTIVATIONS = 100
 /** The most faults of one answer, and the most characters of each. */
 const MAX_FAULTS = 20
 const MAX_MESSAGE = 1000
+/**
+ * Milliseconds before tables are built again that failed for no fault of their own, as in a worker: the cause may
+ * have ended. Requests that wait for them must not make the gateway compile without a pause.
+ */
+export const BUILD_AGAIN_AFTER = 1000
 
 export interface TablesParts {
   readonly store: Pick<
@@ -37,6 +43,7 @@ export interface TablesParts {
   readonly tenant: string
   readonly cache: Pick<TablesCache, 'write'>
   readonly log: Log
+  readonly clock: Pick<Clock, 'now'>
 }
 
 interface RunningGateway {
@@ -87,8 +94,11 @@ export class InstanceTables implements FeedTables {
   #looksForCandidates = false
   /** The candidates whose activation has arrived, the oldest first. */
   readonly #activations = new Set<string>()
-  /** Why the active tables cannot be used, until others are active or the main file changes; null: they can. */
-  #refused: { readonly cause: unknown } | null = null
+  /**
+   * Why the active tables cannot be used, until this time in monotonic ms, or until others are active or the main
+   * file changes; null: they can.
+   */
+  #refused: { readonly cause: unknown; readonly until: number } | null = null
   /** The version that was refused and logged. */
   #logged: number | null = null
 
@@ -214,10 +224,12 @@ export class InstanceTables implements FeedTables {
   }
 
   async #read(): Promise<TablesAsOf> {
-    if (this.#refused !== null) throw this.#refused.cause
+    const { clock, store, tenant } = this.#parts
+    if (this.#refused !== null && clock.now() < this.#refused.until) throw this.#refused.cause
+    this.#refused = null
     this.#isBehind = false
     try {
-      const { value, seq } = await this.#parts.store.activeTables(this.#parts.tenant)
+      const { value, seq } = await store.activeTables(tenant)
       const { version, digest } = value
       if (isSameTableSet(value, this.#active)) return { version, digest, seq }
       const loaded = await this.#load(value, this.#withTables).catch((cause: unknown) =>
@@ -225,12 +237,17 @@ export class InstanceTables implements FeedTables {
       )
       return loaded === null ? await this.#read() : { version, digest, seq }
     } catch (cause) {
-      this.#isBehind ||= this.#refused === null
+      this.#isBehind ||= !this.#areFaulty
       throw cause
     }
   }
 
-  /** Faulty tables are not built again for each request. */
+  /** Whether the active tables can only be used with another main file. */
+  get #areFaulty(): boolean {
+    return this.#refused?.until === Number.POSITIVE_INFINITY
+  }
+
+  /** They are not built again for each request. */
   #cannotUse(version: number, cause: unknown): never {
     const faults = linesOf(cause)
     if (this.#logged !== version) {
@@ -240,7 +257,11 @@ export class InstanceTables implements FeedTables {
     }
     this.#logged = version
     // Others may be active by now.
-    if (cause instanceof ConfigError && !this.#isBehind) this.#refused = { cause }
+    if (!this.#isBehind) {
+      const { clock } = this.#parts
+      const isFinal = cause instanceof ConfigError
+      this.#refused = { cause, until: isFinal ? Number.POSITIVE_INFINITY : clock.now() + BUILD_AGAIN_AFTER }
+    }
     throw cause
   }
 

@@ -12,6 +12,7 @@ import {
   type StoreLock,
   StoreUnavailable,
 } from '../../seats-admin/index.ts'
+import { systemClock } from '../coherence/clock.ts'
 import type { Config, StoreConfig } from '../config/config.ts'
 import type { Listener } from '../http/server/listen.ts'
 import { FleetMetrics } from '../telemetry/fleet-metrics.ts'
@@ -211,7 +212,10 @@ async function openTables(
   cache.write(active)
   if (active.version === 0)
     log.logger.info({ tenant }, 'the store has no route tables yet: seatgate tables push brings them there')
-  return { config, atInstance: new InstanceTables({ store, tenant, cache, log }, active, withTables) }
+  return {
+    config,
+    atInstance: new InstanceTables({ store, tenant, cache, log, clock: systemClock }, active, withTables),
+  }
 }
 
 /** Loads the code for workers only if there are workers. */

@@ -9,8 +9,8 @@ import {
 } from '../../seats-admin/index.ts'
 import type { Config } from '../../src/config/config.ts'
 import { ConfigError } from '../../src/config/faults.ts'
-import { InstanceTables, type TablesParts } from '../../src/runtime/instance-tables.ts'
-import { settled } from '../coherence/support.ts'
+import { BUILD_AGAIN_AFTER, InstanceTables, type TablesParts } from '../../src/runtime/instance-tables.ts'
+import { ManualClock, settled } from '../coherence/support.ts'
 
 const TENANT = 'acme'
 const log = { logger: { error: () => {} } } as unknown as TablesParts['log']
@@ -47,11 +47,14 @@ function setUp() {
     /** Null: preparations end at once. */
     held: null as PromiseWithResolvers<void>[] | null,
     prepared: 0,
+    /** With what preparations fail. */
+    failure: null as Error | null,
     /** Null: files are built at once. */
     heldBuild: null as PromiseWithResolvers<void> | null,
     /** Null: activations end at once. */
     heldActivation: null as PromiseWithResolvers<void> | null,
   }
+  const clock = new ManualClock()
   const called = (what: string) => {
     state.calls.push(what)
     if (state.isAway) throw new Error('the store is away')
@@ -82,7 +85,7 @@ function setUp() {
       return { tableSet: { version, digest }, main } as unknown as Config
     }
   const tables = new InstanceTables(
-    { store, tenant: TENANT, cache: { write: () => {} }, log },
+    { store, tenant: TENANT, cache: { write: () => {} }, log, clock },
     state.active,
     withTables('first'),
   )
@@ -90,6 +93,7 @@ function setUp() {
     id: 'instance',
     async prepare(config) {
       state.prepared++
+      if (state.failure !== null) throw state.failure
       const wait = Promise.withResolvers<void>()
       state.held?.push(wait)
       if (state.held !== null) await wait.promise
@@ -115,7 +119,7 @@ function setUp() {
     state.active = { version, digest: tablesDigest(files), files }
     state.seq = 102
   }
-  return { state, tables, propose, activate, withTables }
+  return { state, clock, tables, propose, activate, withTables }
 }
 
 t.test('a candidate is prepared, answered and activated without another read', async (t) => {
@@ -329,4 +333,30 @@ t.test('faulty tables are built once', async (t) => {
     tables.reload(withTables('second')).then(() => tables.checkTables()),
     ConfigError,
   )
+})
+
+t.test('tables that fail in a worker are not built again for each request', async (t) => {
+  const { state, clock, tables } = setUp()
+  state.active = tablesOf(6)
+  state.failure = new Error('the worker has no memory')
+  tables.received([activation(6, 'one')])
+  await settled()
+  const calls = state.calls.length
+  for (let times = 0; times < 3; times++) {
+    await t.rejects(tables.checkTables(), state.failure)
+    tables.received([])
+    await settled()
+  }
+  t.equal(state.prepared, 1)
+  t.equal(state.calls.length, calls)
+  await clock.pass(BUILD_AGAIN_AFTER)
+  tables.received([])
+  await settled()
+  t.equal(state.prepared, 2)
+  state.failure = null
+  await t.rejects(tables.checkTables(), 'not at once')
+  await clock.pass(BUILD_AGAIN_AFTER)
+  tables.received([])
+  await settled()
+  t.same(state.decidesBy, ['6 with the first file'], 'without a request')
 })

@@ -249,7 +249,8 @@ export class GatewayTables {
     this.#options = options
     this.#store = new StoreClient(world.database, process)
     this.config = build(active, refuses)
-    const parts = { store: this.#store, tenant: TENANT, cache: { write: () => {} }, log: LOG }
+    const { clock } = process
+    const parts = { store: this.#store, tenant: TENANT, cache: { write: () => {} }, log: LOG, clock }
     this.atInstance = world.parts.instanceTables(parts, active, withTables(refuses))
   }
 
