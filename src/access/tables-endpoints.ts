@@ -164,7 +164,7 @@ function planTables(deps: TablesDeps, changesTo: ChangesTo): AdminEndpoint {
     async handle({ body, caller }) {
       const place = managed(deps, caller)
       if (isRefusal(place)) return place
-      const faulty = faultyNames(body.files)
+      const faulty = faultyFiles(body.files)
       if (faulty !== null) return faulty
       const next = await place.service.build(body.files)
       if ('faults' in next) return refusedTables(next)
@@ -202,7 +202,7 @@ function putTables(deps: TablesDeps, changesTo: ChangesTo): AdminEndpoint {
       if (isRefusal(place)) return place
       const condition = conditionOf(ifMatch)
       if (isRefusal(condition)) return condition
-      const faulty = faultyNames(body.files)
+      const faulty = faultyFiles(body.files)
       if (faulty !== null) return faulty
       const next = await place.service.build(body.files)
       if ('faults' in next) return refusedTables(next)
@@ -230,14 +230,17 @@ function conditionOf(ifMatch: IfMatch | null): readonly string[] | AdminRefusal 
   return ifMatch === '*' ? anyVersion : ifMatch
 }
 
-function faultyNames(of: TableFiles): AdminRefusal | null {
-  const names = Object.keys(of).filter((name) => !isTableFileName(name))
-  if (names.length === 0) return null
-  const message = 'has a name that is not letters, digits, ., _ and -, with .yaml or .yml at its end'
-  return inputInvalid(
-    names.slice(0, 10).map((name) => ({ path: pointerTo('/files', name.slice(0, MAX_FILE_NAME)), message })),
-  )
+function faultyFiles(of: TableFiles): AdminRefusal | null {
+  const faults = Object.entries(of).flatMap(([name, text]) => {
+    const path = pointerTo('/files', name.slice(0, MAX_FILE_NAME))
+    if (!isTableFileName(name)) return { path, message: NAME_FAULT }
+    // JSON has escapes for what UTF-8 cannot contain.
+    return text.isWellFormed() ? [] : { path, message: 'has half of a surrogate pair' }
+  })
+  return faults.length === 0 ? null : inputInvalid(faults.slice(0, 10))
 }
+
+const NAME_FAULT = 'has a name that is not letters, digits, ., _ and -, with .yaml or .yml at its end'
 
 /** The refusal of tables that an instance cannot use. */
 export function refusedTables({ faults: ofInstances }: RefusedTables): AdminRefusal {

@@ -24,7 +24,7 @@ export const JSON_LIMITS = { members: MAX_FILES + 2, elements: 1 }
 
 export const files = mapOf(
   textItem({ examples: ['upstream: trainings\nroutes:\n  GET /v1/trainings: trainings:list\n'] }),
-  'The text of each file by its name, at most 1,000 files. A name has letters, digits, `.`, `_` and `-`, and ends with `.yaml` or `.yml`. A file is a route table; it may have `rate_limits`, which all files name, and no variables.',
+  'The text of each file by its name, at most 1,000 files of up to 1 MiB each, as JSON. A name has letters, digits, `.`, `_` and `-`, and ends with `.yaml` or `.yml`. A file is a route table; it may have `rate_limits`, which all files name, and no variables.',
   { maxProperties: MAX_FILES },
 )
 

@@ -154,6 +154,9 @@ t.test('what a push must have', async (t) => {
     `${'a'.repeat(300)}.yaml`,
   ])
     await refused({ [name]: tableOf('public') }, { 'if-match': pusher.tag }, 400, 'input_invalid')
+  const text = '# \ud800\n'
+  await refused({ 'a.yaml': text }, { 'if-match': pusher.tag }, 400, 'input_invalid')
+  t.match(await pusher.send('POST', '/v1/tables/plan', { files: { 'a.yaml': text } }), { status: 400 })
   await refused({ 'a.yaml': 7 }, { 'if-match': pusher.tag }, 400, 'input_invalid')
   await refused([], { 'if-match': pusher.tag }, 400, 'input_invalid')
   t.match((await pusher.read()).json, { version: 0 })

@@ -9,6 +9,8 @@ import { CommandFailed, messageOf } from '../command.ts'
 
 /** Bytes of a request with the files. */
 const MAX_BYTES = 8 * 1024 * 1024
+/** Bytes of one file in it. */
+const MAX_FILE_BYTES = 1024 * 1024
 const IS_YAML = /\.ya?ml$/i
 
 /**
@@ -22,10 +24,16 @@ export function readTablesFolder(folder: string): TableFiles {
   if (names.length === 0)
     throw new CommandFailed(`${folder} has no .yaml or .yml file: name the folder of the route tables`)
   const files = Object.fromEntries(names.map((name) => [name, textOf(folder, name)]))
-  const bytes = Buffer.byteLength(JSON.stringify({ files }))
-  if (bytes > MAX_BYTES)
+  for (const [name, text] of Object.entries(files))
+    if (bytesOf({ [name]: text }) > MAX_FILE_BYTES)
+      throw new CommandFailed(`${join(folder, name)} is too large: 1 MiB at most, as JSON. Divide it.`)
+  if (bytesOf({ files }) > MAX_BYTES)
     throw new CommandFailed(`the files in ${folder} are too large: 8 MiB together at most, as JSON`)
   return files
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
 }
 
 function yamlNames(folder: string): string[] {
