@@ -108,7 +108,13 @@ export type {
   StoredRevocation,
 } from './store/revocation-store.ts'
 export { MAX_CANDIDATES } from './store/tables-store.ts'
-export type { TablesCandidate, TablesPage, TablesProposal, TablesStore } from './store/tables-store.ts'
+export type {
+  SameTables,
+  TablesCandidate,
+  TablesPage,
+  TablesProposal,
+  TablesStore,
+} from './store/tables-store.ts'
 export type { PostgresOptions } from './store/postgres/postgres-store.ts'
 export type { Owner } from './store/sqlite/calls.ts'
 export { lockStore, type StoreLock } from './store/sqlite/gateway-lock.ts'

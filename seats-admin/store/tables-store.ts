@@ -35,6 +35,13 @@ export interface TablesCandidate {
   readonly base: number
 }
 
+/** The files of a proposal are those of the active version. */
+export interface SameTables {
+  readonly id: null
+  /** That version. */
+  readonly base: number
+}
+
 export interface TablesPage {
   readonly limit: number
   /** The number of a version: the page contains older ones. */
@@ -64,12 +71,12 @@ export interface TablesStore {
    * its tables elsewhere than in the store for this tenant. Candidates older than {@link CANDIDATE_AGE} are
    * removed with their answers.
    *
-   * @returns `value` is null if the files are those of the active version: nothing was written
+   * @returns the candidate; {@link SameTables}: nothing was written
    */
   proposeTables(
     writer: Writer,
     proposal: TablesProposal,
-  ): Promise<Written<TablesCandidate | null> | AdminRefusal>
+  ): Promise<Written<TablesCandidate | SameTables> | AdminRefusal>
 
   /** The ids of the newest candidates, the oldest first. */
   tablesCandidates(tenant: string): Promise<readonly string[]>

@@ -24,8 +24,9 @@ export function tablesWriter({ dialect, unnumbered, write }: Database) {
         if (!matches(ifMatch, tablesTag(active))) return preconditionFailed
         const refusal = await refusals[effect](dialect, transaction, tenant)
         if (refusal !== null) return refusal
-        if (active.digest === digest) return { ...transaction.unchanged, value: null }
-        const [id, base] = [ulid(transaction.idTime()), active.version]
+        const base = active.version
+        if (active.digest === digest) return { ...transaction.unchanged, value: { id: null, base } }
+        const id = ulid(transaction.idTime())
         const changes = [{ tenant, kind: 'tables-candidate', key: id } as const]
         const values = { tenant, id, base, digest, files: json }
         const committed = await transaction.commit([queries.expire, queries.propose], changes, values)

@@ -4,11 +4,9 @@
  */
 
 import {
-  type Committed,
   committedOf,
   type InstanceFaults,
   isRefusal,
-  type PushedTables,
   type PushTables,
   type RefusedTables,
   type Registry,
@@ -62,15 +60,19 @@ export class TablePush implements TablesService<Config> {
     const digest = tablesDigest(files)
     const proposed = await store.proposeTables(writer, { files, digest })
     if (isRefusal(proposed)) return proposed
-    if (proposed.value === null) return this.#unchanged(committedOf(proposed), config)
-    const { id } = proposed.value
+    const { id, base } = proposed.value
+    const { hash, routes } = config
+    if (id === null) {
+      // The push of the same files may not be known everywhere yet.
+      const instances = await instance.revoke(committedOf(proposed))
+      return { version: base, hash, digest, isSame: true, instances }
+    }
     await instance.announce(committedOf(proposed))
-    const faults = await this.#faultsOfInstances(proposed.value)
+    const faults = await this.#faultsOfInstances({ id, base })
     if (faults.length > 0) {
       await this.#withdraw(id)
       return { faults }
     }
-    const { hash, routes } = config
     const activated = await store.activateTables(writer, id, { hash, entries: routes.length })
     if (isRefusal(activated)) {
       await this.#withdraw(id)
@@ -84,13 +86,6 @@ export class TablePush implements TablesService<Config> {
   async #withdraw(candidate: string): Promise<void> {
     const { store, tables } = this.#parts
     await store.withdrawTables(tables.tenant, candidate).catch(ignore)
-  }
-
-  /** The push of the same files may not be known everywhere yet. */
-  async #unchanged(committed: Committed, { hash }: Config): Promise<PushedTables> {
-    const { tables, instance } = this.#parts
-    const instances = await instance.revoke(committed)
-    return { version: tables.active.version, hash, digest: tables.active.digest, isSame: true, instances }
   }
 
   /**

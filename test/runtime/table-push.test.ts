@@ -17,7 +17,7 @@ const COMMITTED = { seq: 1, mark: 1, changes: [] }
  *
  * @param active the version by which the first one decides; the store has version 5
  */
-function setUp({ active = 5, withdrawTables = async () => {} } = {}) {
+function setUp({ active = 5, isSame = false, withdrawTables = async () => {} } = {}) {
   const clock = new ManualClock()
   const state = {
     beat: 1,
@@ -29,7 +29,7 @@ function setUp({ active = 5, withdrawTables = async () => {} } = {}) {
   const other = () => ({ id: 'other', beat: state.beat, gone: false }) as ReachableInstance
   const store = {
     registry: { reachable: async () => [other()] },
-    proposeTables: async () => ({ ...COMMITTED, value: { id: 'candidate', base: 5 } }),
+    proposeTables: async () => ({ ...COMMITTED, value: { id: isSame ? null : 'candidate', base: 5 } }),
     async candidateAnswers() {
       const answers = new Map(state.answers)
       if (state.takes > 0) await new Promise<void>((resolve) => void clock.after(state.takes, resolve))
@@ -108,4 +108,10 @@ t.test('the faults are answered although the store does not take the withdrawal'
   state.answers.set('other', '[{ "file": "", "line": 0, "column": 0, "message": "no such upstream" }]')
   await clock.pass(100)
   t.match(await result, { faults: [{ instance: 'other' }] })
+})
+
+t.test('the same files are the version of the store, although the instance lags behind', async (t) => {
+  const { state, result } = setUp({ active: 4, isSame: true })
+  t.match(await result, { version: 5, digest: tablesDigest(FILES), isSame: true })
+  t.notOk(state.isActivated)
 })

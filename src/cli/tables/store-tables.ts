@@ -117,7 +117,7 @@ async function stored(
   const digest = tablesDigest(set.files)
   const proposed = await store.proposeTables(writer, { files: set.files, digest, effect: 'at-start' })
   if (isRefusal(proposed)) throw new CommandFailed(proposed.detail)
-  if (proposed.value === null) return null
+  if (proposed.value.id === null) return null
   const { hash, routes } = config
   const compiled = { hash, entries: routes.length }
   const activated = await store.activateTables(writer, proposed.value.id, compiled, 'at-start')

@@ -21,7 +21,7 @@ import {
   tablesDigest,
   type TablesVersion,
 } from '../../../seats-admin/model/tables-version.ts'
-import type { TablesCandidate } from '../../../seats-admin/store/tables-store.ts'
+import type { SameTables, TablesCandidate } from '../../../seats-admin/store/tables-store.ts'
 import type { Written } from '../../../seats-admin/store/writer.ts'
 import type { Context } from './context.ts'
 import type { RevocationNotice, RevocationSubject } from '../../../seats-admin/model/revocation.ts'
@@ -225,9 +225,10 @@ export class Database {
     this.#addTables(this.#number(othersOf(1)).seq, tablesOf(1, files))
   }
 
-  propose(files: TableFiles): Written<TablesCandidate | null> {
+  propose(files: TableFiles): Written<TablesCandidate | SameTables> {
     const { version, digest } = this.tables
-    if (tablesDigest(files) === digest) return { ...this.#head, changes: [], value: null }
+    if (tablesDigest(files) === digest)
+      return { ...this.#head, changes: [], value: { id: null, base: version } }
     const id = `candidate ${this.#head.seq + 1}`
     const candidate = { files, base: version, answers: new Map<string, string>() }
     this.candidates.set(id, candidate)

@@ -287,7 +287,7 @@ export class GatewayTables {
       proposeTables: async (...asked: Parameters<StoreClient['proposeTables']>) => {
         const proposed = await own.proposeTables(...asked)
         // The same files: they have been active since then.
-        if (proposed.value === null)
+        if (proposed.value.id === null)
           committed = { ...proposed, seq: database.versionAt(TABLES_RECORD, proposed.seq).seq }
         return proposed
       },

@@ -31,7 +31,7 @@ export function propose(store: Store, files: TableFiles, as: Writer = writer(), 
 
 export async function candidate(store: Store, files: TableFiles, as = writer()): Promise<TablesCandidate> {
   const { value } = done(await propose(store, files, as))
-  if (value === null) throw new Error('these files are active')
+  if (value.id === null) throw new Error('these files are active')
   return value
 }
 
@@ -60,7 +60,7 @@ export const tablesConformance = suite((test) => {
     t.equal(await store.tablesCandidate('acme', MISSING), null)
     t.same(await store.candidateAnswers('acme', MISSING), new Map())
     const none = done(await propose(store, {}, writer(), [tablesTag(NO_TABLES)]))
-    t.same(none, { seq: 0, mark: 0, changes: [], value: null }, 'the same files: none')
+    t.same(none, { seq: 0, mark: 0, changes: [], value: { id: null, base: 0 } }, 'the same files: none')
   })
 
   test('a candidate has a change of its own, no entry, and no effect', async (t, store) => {
@@ -263,13 +263,13 @@ export const tablesConformance = suite((test) => {
     await list?.register('a', 'host a')
     await list?.follow('a', 1, null, 0, shown(TABLES_IN_FILES))
     const { value } = done(await proposed(FIRST))
-    if (value === null) return void t.fail('nothing was proposed')
+    if (value.id === null) return void t.fail('nothing was proposed')
     t.equal(done(await store.activateTables(writer(), value.id, COMPILED, effect)).value.version, 1)
     t.same((await active(store)).files, FIRST)
     if (list === null) return
-    const { id } = done(await proposed(SECOND)).value ?? { id: '' }
+    const id = done(await proposed(SECOND)).value.id ?? ''
     await list.follow('a', 2, null, 0, shown(storedTablesOf('globex')))
-    t.ok(done(await proposed(SECOND)).value, 'those of another tenant')
+    t.ok(done(await proposed(SECOND)).value.id, 'those of another tenant')
     await list.follow('a', 3, null, 0, shown(storedTablesOf('acme')))
     const before = await written(store)
     for (const attempt of [await proposed(THIRD), await store.activateTables(writer(), id, COMPILED, effect)])
