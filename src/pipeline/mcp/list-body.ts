@@ -178,12 +178,15 @@ const CR = 0x0d
 const LF = 0x0a
 
 const DATA_LINE = /^data(?::|$)/
+/** A field of events, a comment, or the end. Some readers take `Data:` or a space before it for the field. */
+const KNOWN_LINE = /^(?:(?:data|event|id|retry)(?::|$)|:|$)/
 
-/** The data of an event, line by line; null: it has none. */
+/** The data of an event, line by line; null: it has none. Throws if readers could see another one. */
 function dataOf(event: Buffer): Buffer | null {
-  const lines = linesOf(event).flatMap((line) =>
-    DATA_LINE.test(line) ? [line.replace(/^data:? ?/, '')] : [],
-  )
+  const all = linesOf(event)
+  if (!all.every((line) => KNOWN_LINE.test(line)))
+    throw new Error('a line of the stream has no field of events')
+  const lines = all.flatMap((line) => (DATA_LINE.test(line) ? [line.replace(/^data:? ?/, '')] : []))
   return lines.length === 0 ? null : Buffer.from(lines.join('\n'), 'latin1')
 }
 

@@ -182,6 +182,9 @@ t.test('lists', async (t) => {
       'a stream with an incomplete response': [`data: ${good}\n`, 'text/event-stream'],
       'a stream with another message': [`data: ${good.replace('"id":1', '"id":2')}\n\n`, 'text/event-stream'],
       'a stream that is not JSON': [`data: hello\n\ndata: ${good}\n\n`, 'text/event-stream'],
+      'a line that some readers take for data': [`Data: ${good}\ndata: ${good}\n\n`, 'text/event-stream'],
+      'a line with a space before data': [` data: ${good}\ndata: ${good}\n\n`, 'text/event-stream'],
+      'such a line in an event before it': [`data : ${good}\n\ndata: ${good}\n\n`, 'text/event-stream'],
       'a notification with a result': [
         `data: {"method":"x","result":{"tools":[{"name":"delete_user"}]},"id":1}\n\n`,
         'text/event-stream',
