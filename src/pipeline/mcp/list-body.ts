@@ -19,6 +19,9 @@ const MAX_LIST = 1024 * 1024
 /** The size alone bounds the list: as many members and elements as its bytes can have. */
 const LIST_LIMITS = { members: MAX_LIST, elements: MAX_LIST }
 
+/** JSON, or an event. */
+const MAY_BE_LIST = /^[\s\xef\xbb\xbf]*(?:[{[]|(?:data|event|id|retry)?:|data[\r\n])/i
+
 const CONTENT_TYPE = fieldName('content-type')
 const CONTENT_ENCODING = fieldName('content-encoding')
 
@@ -57,12 +60,12 @@ export class ListBody implements BodyFilter {
   begin({ status, fields }: Parameters<BodyFilter['begin']>[0]): void {
     const [type = '', ...others] = fields.values(CONTENT_TYPE)
     const isStream = EVENT_STREAM.test(type) && others.length === 0
+    if (!/^(?:identity)?$/i.test(fields.values(CONTENT_ENCODING).join(', ')))
+      throw new Error('the list has a Content-Encoding')
     this.#passes = status >= 400 && !isStream && !/json/i.test([type, ...others].join())
     if (this.#passes) return
     if (isStream) this.#events = new Events()
     else if (others.length > 0 || !isJsonType(type)) throw new Error('the list is not application/json')
-    if (!/^(?:identity)?$/i.test(fields.values(CONTENT_ENCODING).join(', ')))
-      throw new Error('the list has a Content-Encoding')
   }
 
   add(chunk: Buffer): boolean {
@@ -75,6 +78,8 @@ export class ListBody implements BodyFilter {
 
   async filtered(): Promise<Buffer> {
     const body = Buffer.concat(this.#chunks)
+    // A reader may look at the text alone.
+    if (this.#passes && MAY_BE_LIST.test(body.toString('latin1'))) throw new Error('the error may be a list')
     if (this.#passes) return body
     if (this.#events === null) return (await this.#replaced(body)) ?? body
     const { before, data, response } = this.#events.result()

@@ -174,6 +174,9 @@ t.test('lists', async (t) => {
       'too large': [answerOf({ tools: [{ name: 'get_weather', x: 'x'.repeat(1024 * 1024) }] })],
       'an encoding': [good, 'application/json', { 'content-encoding': 'gzip' }],
       'an error status with a list': ['<html>', 'application/json', {}, 500],
+      'an error status with a list as text': [good, 'text/plain', {}, 404],
+      'an error status with an event as text': [`: x\ndata: ${good}\n\n`, 'text/plain', {}, 500],
+      'an error status with an encoding': [good, 'text/plain', { 'content-encoding': 'gzip' }, 500],
       nothing: ['', 'application/json'],
       'a stream without a response': [
         `data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n`,
