@@ -1,8 +1,12 @@
-/** Tokens of other issuers at an MCP server: their audience is the resource (RFC 8707), and no server gets them. */
+/**
+ * Tokens of other issuers at an MCP server: their audience is the resource (RFC 8707), and no server gets
+ * them. It gets the signed identity.
+ */
 
 import { sign as signBytes, KeyObject } from 'node:crypto'
 import t from 'tap'
 import { HostileProvider } from '../../oidc/hostile-provider.ts'
+import { HEADER, keyFile, verified } from '../../identity/support.ts'
 import { RESOURCE, send, startMcp, tool } from './support.ts'
 
 const issuer = await HostileProvider.start(t)
@@ -42,4 +46,26 @@ t.test('the audience of a server is its resource', async (t) => {
   const reached = world.upstream.seen.map(({ headers }) => headers.authorization)
   t.ok(reached.length > 0 && reached.every((each) => each === undefined))
   t.equal(await call(await world.token(['main:Reader'])), 200, 'a token of the gateway has no audience')
+})
+
+t.test('the server gets the signed identity in place of the token', async (t) => {
+  const world = await startMcp(t, {
+    top: [`identity: { keys: [${keyFile(t)}] }`],
+    answer: (_, response) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}'),
+  })
+  const keySet = (await world.client.send('GET', '/.well-known/seatgate/jwks.json')).body
+  const bearer = await world.token(['main:Reader'])
+  const fields = { 'X-Seatgate-JWT': 'eyJmb3JnZWQ.e30.', x_seatgate_jwt: 'eyJmb3JnZWQ.e30.' }
+  for (const message of [tool('get_weather'), { method: 'tools/list' }]) {
+    t.equal((await send(world, message, { token: bearer, fields })).status, 200)
+    const reached = world.upstream.seen.at(-1)
+    t.match(await verified(String(reached?.headers[HEADER]), keySet, 'main'), {
+      sub: 'alice',
+      tenant: 'acme',
+    })
+    t.notMatch(reached?.rawHeaders.join(), bearer)
+  }
 })
