@@ -1,7 +1,9 @@
 /** The steps of a release check, in order. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { changes, promises } from './document-steps.ts'
+import { keptVersions } from './kept-release.ts'
 import { installedProgram } from './installed-program.ts'
 import { licenses, sameBytes, sbom } from './package-steps.ts'
 import { NotRun, type Step, step } from './step.ts'
@@ -35,8 +37,17 @@ export async function* runSteps(names: readonly string[]): AsyncGenerator<Step> 
 
 async function upgrade(workshop: Workshop): Promise<string> {
   const installed = await workshop.installation()
-  return testFiles(workshop, 'test/release/upgrade.slow.test.ts', { SEATGATE_INSTALLED: installed })
+  const { version } = JSON.parse(readFileSync(join(installed, 'seatgate/package.json'), 'utf8'))
+  const kept = keptVersions()
+  if (!kept.includes(version)) throw new Error(`test/release/upgrades has no store of ${version}: ${WRITE}`)
+  const earlier = kept.filter((each) => each !== version)
+  const env = { SEATGATE_INSTALLED: installed }
+  const result = await testFiles(workshop, 'test/release/upgrade.slow.test.ts', env)
+  const from = earlier.length === 0 ? 'there is no earlier release, it takes its own' : earlier.join(', ')
+  return `from ${from}, with SQLite and PostgreSQL: ${result}`
 }
+
+const WRITE = 'SEATGATE_WRITE_RELEASE=VERSION npm run test:some -- test/release/upgrade.slow.test.ts'
 
 function schemas(workshop: Workshop): Promise<string> {
   return testFiles(workshop, 'test/release/contract*.test.ts')
