@@ -4,7 +4,7 @@
  */
 
 import { parseArgs } from 'node:util'
-import type { Step } from './step.ts'
+import { statusOf, type Step } from './step.ts'
 import { revision } from './document-steps.ts'
 import { runSteps, STEPS } from './steps.ts'
 
@@ -44,8 +44,7 @@ async function check(): Promise<number> {
   )
   if (options.json) console.log(JSON.stringify({ subject, seconds, steps: results }, null, 2))
   else console.log(`${counts.join(', ')} in ${seconds} s`)
-  if (results.some(({ result }) => result === 'failed')) return 1
-  return options.strict && results.some(({ result }) => result === 'not run') ? 3 : 0
+  return statusOf(results, options.strict)
 }
 
 function lineOf({ name, result, detail }: Step): string {

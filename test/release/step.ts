@@ -19,3 +19,10 @@ export async function step(name: string, run: () => Promise<string> | string): P
     return { name, result: error instanceof NotRun ? 'not run' : 'failed', detail }
   }
 }
+
+/** The exit code of a check: 1, a step failed; 3, if it is strict: a step could not run; 0. */
+export function statusOf(steps: readonly Step[], isStrict: boolean): 0 | 1 | 3 {
+  const has = (result: Step['result']) => steps.some((each) => each.result === result)
+  if (has('failed')) return 1
+  return isStrict && has('not run') ? 3 : 0
+}
