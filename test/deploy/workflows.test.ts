@@ -120,12 +120,27 @@ t.test('the nightly run is the full tests, three times, the coverage, and new sc
   t.equal(jobs['soak']?.steps.at(-1)?.run, 'npm run test:soak -- --minutes 50')
 })
 
-t.test('a release is tested first; its image is for two architectures and has an SBOM', async (t) => {
-  const { on, jobs } = workflow('release')
-  t.same(on, { push: { tags: ['v[0-9]+.[0-9]+.[0-9]+'] } })
-  t.equal(jobs['test']?.steps.at(-1)?.run, '.ci/run')
-  t.same([jobs['package']?.needs, jobs['image']?.needs], ['test', 'test'])
-  t.ok(jobs['package']?.steps.some(({ run }) => run === 'npm publish --provenance --access public'))
-  const build = jobs['image']?.steps.at(-1)?.with
-  t.match(build, { platforms: 'linux/amd64,linux/arm64', sbom: true, provenance: 'mode=max', push: true })
-})
+t.test(
+  'a release is tested and checked first; its image is for two architectures and has an SBOM',
+  async (t) => {
+    const { on, jobs } = workflow('release')
+    t.same(on, { push: { tags: ['v[0-9]+.[0-9]+.[0-9]+'] } })
+    t.equal(jobs['test']?.steps.at(-1)?.run, '.ci/run')
+    t.same([jobs['check']?.needs, jobs['package']?.needs, jobs['image']?.needs], ['test', 'check', 'check'])
+    const check = jobs['check']?.steps.map(({ run = '' }) => run) ?? []
+    t.match(check.at(-1), /npm run release:check -- --strict$/)
+    t.ok(
+      check.some((run) => run.includes('buildah podman runc')),
+      'nothing is left out for lack of a program',
+    )
+    const packed = jobs['package']?.steps ?? []
+    t.match(
+      packed.at(-1)?.run,
+      /^npm publish --provenance --access public .*\.tgz$/,
+      'the file, not the folder',
+    )
+    t.match(packed.at(-2), { with: { name: 'sbom', path: /sbom\.cdx\.json$/ } })
+    const build = jobs['image']?.steps.at(-1)?.with
+    t.match(build, { platforms: 'linux/amd64,linux/arm64', sbom: true, provenance: 'mode=max', push: true })
+  },
+)
