@@ -8,7 +8,7 @@ import type { Component, Sbom } from '../../deploy/package/sbom.ts'
 import { installedPackages } from '../package/installed-packages.ts'
 import type { Workshop } from './workshop.ts'
 
-export async function sameBytes(workshop: Workshop): Promise<string> {
+export async function sameBytes(workshop: Pick<Workshop, 'build'>): Promise<string> {
   const [first, second] = [await workshop.build(0), await workshop.build(1)]
   const hashes = `sha256 ${first.sha256} and ${second.sha256}, ${first.size} and ${second.size} bytes`
   assert.equal(second.sha256, first.sha256, hashes)
@@ -16,7 +16,7 @@ export async function sameBytes(workshop: Workshop): Promise<string> {
 }
 
 /** The SBOM names what npm has installed, and no more. */
-export async function sbom(workshop: Workshop): Promise<string> {
+export async function sbom(workshop: Pick<Workshop, 'installation'>): Promise<string> {
   const modules = await workshop.installation()
   const { components, metadata } = sbomIn(modules)
   const inside = components.filter(({ properties }) => properties !== undefined)
@@ -28,7 +28,7 @@ export async function sbom(workshop: Workshop): Promise<string> {
 }
 
 /** Each licence is allowed, and its text is in the package. */
-export async function licenses(workshop: Workshop): Promise<string> {
+export async function licenses(workshop: Pick<Workshop, 'installation'>): Promise<string> {
   const modules = await workshop.installation()
   const { components } = sbomIn(modules)
   const text = readFileSync(join(modules, 'seatgate/THIRD_PARTY_LICENSES'), 'utf8')

@@ -43,8 +43,11 @@ async function upgrade(workshop: Workshop): Promise<string> {
   const earlier = kept.filter((each) => each !== version)
   const env = { SEATGATE_INSTALLED: installed }
   const result = await testFiles(workshop, 'test/release/upgrade.slow.test.ts', env)
-  const from = earlier.length === 0 ? 'there is no earlier release, it takes its own' : earlier.join(', ')
-  return `from ${from}, with SQLite and PostgreSQL: ${result}`
+  const from =
+    earlier.length === 0
+      ? `there is no earlier release; takes its own ${version}`
+      : `takes ${kept.join(', ')}`
+  return `${from}, with SQLite and PostgreSQL: ${result}`
 }
 
 const WRITE = 'SEATGATE_WRITE_RELEASE=VERSION npm run test:some -- test/release/upgrade.slow.test.ts'
