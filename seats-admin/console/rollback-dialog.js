@@ -64,7 +64,7 @@ export function RollbackDialog({ version, files, onClose }) {
         : html`<${Notice} kind="done" title=${`Version ${done.version} is active`}>
               <p>
                 No gateway decides by the former tables: ${number(done.instances.length)} said so after
-                ${number(done.took_ms)} ms.
+                ${' '}${number(done.took_ms)} ms.
               </p>
             <//>
             <div class="buttons">

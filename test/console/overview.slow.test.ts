@@ -285,7 +285,9 @@ t.test('readings of the gateway itself are left out, and shown on demand', async
   const before = String((await gateway.admin('GET', '/v1/seats')).headers['x-request-id'])
   await showsUntilNow(page)
   t.equal(await row(page, 'Newest decisions', before).count(), 0)
-  const toggle = page.getByRole('button', { name: /readings? of the gateway itself/ })
+  const toggle = page.getByRole('button', {
+    name: /^(?:Show|Hide) (?:\d+ )?readings? of the gateway itself$/,
+  })
   await toggle.click()
   await row(page, 'Newest decisions', before).waitFor()
   await toggle.click()

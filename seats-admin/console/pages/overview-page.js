@@ -213,7 +213,8 @@ function Decisions() {
                 onClick=${() => setWithOwn(!withOwn)}
               >
                 ${withOwn ? 'Hide' : 'Show'}
-                ${!withOwn && hidden > 0 ? countText(hidden, 'reading') : 'readings'} of the gateway itself
+                ${' '}${!withOwn && hidden > 0 ? countText(hidden, 'reading') : 'readings'} of the gateway
+                itself
               </button>
               <button
                 type="button"
@@ -383,8 +384,8 @@ function Line({ label, values, unit }) {
   const points = values.map((value, at) => `${x(at).toFixed(1)},${(58 - (54 * value) / most).toFixed(1)}`)
   return html`<figure class="line">
     <figcaption>
-      ${label}: at most <b>${rounded(most)} ${unit}</b>, the last
-      one${` ${rounded(values.at(-1) ?? 0)} ${unit}`}
+      ${`${label}: at most `}<b>${rounded(most)} ${unit}</b
+      >${`, the last one ${rounded(values.at(-1) ?? 0)} ${unit}`}
     </figcaption>
     ${
       values.length >= FEWEST &&

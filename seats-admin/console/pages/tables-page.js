@@ -18,8 +18,9 @@ export function TablesPage() {
   return html`
     <${PageHeading} title="Tables" />
     <p class="lead">
-      The route tables of all gateways are in the store. The newest version is active.
-      <code>seatgate tables push</code>
+      The route tables of all gateways are in the store. The newest version is active.${' '}<code
+        >seatgate tables push</code
+      >
       ${' '}makes a new one.
     </p>
     ${whenLoaded(first, 'Versions', (value) => html`<${Versions} key=${value.version} first=${value} />`)}

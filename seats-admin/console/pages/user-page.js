@@ -132,8 +132,11 @@ function Details({ user, version, again }) {
           ${user.grants?.map(
             ({ id, seat, until }) =>
               html`<li key=${id}>
-                <a href=${hrefOf(['seats'], { name: seat })}><${Name} of=${seat} /></a> by a
-                <a href=${hrefOf(['grants'], { user: user.sub })}>grant</a> until <${Time} at=${until} />
+                <a href=${hrefOf(['seats'], { name: seat })}><${Name} of=${seat} /></a> by a${' '}<a
+                  href=${hrefOf(['grants'], { user: user.sub })}
+                  >grant</a
+                >
+                ${' '}until <${Time} at=${until} />
               </li>`,
           )}
         </ul>
@@ -224,8 +227,9 @@ const ORIGIN_TEXTS = { admin: '', events: 'an event of ', scim: 'SCIM of ' }
 /** @param {{ block: Block }} props */
 function BlockTerms({ block }) {
   return html`<p>
-      By ${ORIGIN_TEXTS[block.origin]}<${Who} id=${block.created_by} /> since
-      <${Time} at=${block.created_at} />, until${' '}<${Time} at=${block.until} none="it is ended" />.
+      By ${ORIGIN_TEXTS[block.origin]}<${Who} id=${block.created_by} /> since${' '}<${Time}
+        at=${block.created_at}
+      />, until${' '}<${Time} at=${block.until} none="it is ended" />.
     </p>
     ${block.reason && html`<p>Reason: <bdi>${block.reason}</bdi></p>`}`
 }
