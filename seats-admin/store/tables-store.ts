@@ -11,7 +11,7 @@ export const KEPT_FILES = 100
 /** Milliseconds after which a candidate is removed by the next proposal or activation. */
 export const CANDIDATE_AGE = 60_000
 
-/** The most candidates that matter: those of pushes at the same time. */
+/** The most candidates that are looked at: one for each push in progress. */
 export const MAX_CANDIDATES = 8
 
 export interface TablesProposal {

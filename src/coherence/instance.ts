@@ -131,24 +131,16 @@ export class Instance implements Coherence {
   /** Rejects when the files are not read within {@link FILES_WITHIN}. */
   checkFiles(): Promise<void> {
     const { clock, checkFiles = () => Promise.resolve() } = this.#parts
-    return withinTime(
-      clock,
-      FILES_WITHIN,
-      checkFiles(),
-      'the files of the configuration were not read in time',
-    )
+    const late = 'the files of the configuration were not read in time'
+    return withinTime(clock, FILES_WITHIN, checkFiles(), late)
   }
 
   /** Rejects when the tables are not read within {@link FILES_WITHIN}, too. */
   checkTables(): Promise<TablesAsOf> {
     const { clock, tables } = this.#parts
     if (tables === undefined) return Promise.reject(new Error('the tables are in files'))
-    return withinTime(
-      clock,
-      FILES_WITHIN,
-      tables.checkTables(),
-      'the tables of the store were not read in time',
-    )
+    const late = 'the tables of the store were not read in time'
+    return withinTime(clock, FILES_WITHIN, tables.checkTables(), late)
   }
 
   /** At the start, `startup_timeout` is the bound. */
