@@ -228,8 +228,8 @@ function hashed(key: string): string {
 /**
  * The header fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): lists of
  * structured fields (RFC 9651). `q` and `w` are the limit's own. `r` is what the key has, `t` the seconds
- * until it has one more; of several keys of a limit, the one with the fewest tokens counts. If the limit is divided, `q` is the share of this process, and `seatgate-shares` the
- * number of shares.
+ * until it has one more; of several keys of a limit, the one with the fewest tokens counts. If the limit is
+ * divided, `q` is the share of this process, and `seatgate-shares` the number of shares.
  *
  * @param exceeded the limit that refuses the request; null: it passes
  * @param retryAfter ms after which it may come again

@@ -69,7 +69,9 @@ function filterOf(exchange: Exchange, mcp: McpExchange, decideByCurrent: DecideB
   })
 }
 
-/** For each name, whether the caller may use what it stands for. Lines that require the same are decided once. */
+/**
+ * For each name, whether the caller may use what it stands for. Lines that require the same are decided once.
+ */
 async function usable(
   names: readonly string[],
   exchange: Exchange,

@@ -1,6 +1,6 @@
 /**
- * Takes a token from each rate limit of the routes that decided, or refuses with 429. `redis/token-lender.ts` shares the
- * counts between instances.
+ * Takes a token from each rate limit of the routes that decided, or refuses with 429.
+ * `redis/token-lender.ts` shares the counts between instances.
  */
 
 import { linesOf } from '../../decision/call-lines.ts'
@@ -81,7 +81,9 @@ function takeTokens(
 
 const NONE: readonly Route[] = []
 
-/** The routes with limits that decided. A call of an MCP server may need several lines, and one refuses it. */
+/**
+ * The routes with limits that decided. A call of an MCP server may need several lines, and one refuses it.
+ */
 function limitedRoutes(exchange: Exchange, { refusal, decision: { route } }: Evaluation): readonly Route[] {
   if (route === null) return NONE
   if (route.mcp === undefined || refusal !== null) return route.rateLimits === null ? NONE : [route]
