@@ -78,15 +78,18 @@ export function serverPath(pattern: string): string {
 }
 
 /**
- * The URI as the most lenient reader sees it, one character a byte: escapes of any depth are decoded,
- * backslashes and several slashes are one slash, and control characters and spaces are dropped, as WHATWG URL
- * drops tabs and line ends.
+ * The URI as the most lenient reader sees it: escapes of any depth are decoded, backslashes and several
+ * slashes are one slash, and control characters and spaces are dropped, as WHATWG URL drops tabs and line
+ * ends. Characters are in their compatible form (NFKC), in which a full-width dot is a dot.
  */
 export function plainUri(uri: string): string {
-  return Buffer.from(uri)
+  const bytes = Buffer.from(uri)
     .toString('latin1')
     .replaceAll(/%(?:25)+/g, '%')
     .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+  return Buffer.from(bytes, 'latin1')
+    .toString()
+    .normalize('NFKC')
     .replaceAll(/[\0- \x7f]/g, '')
     .replaceAll(/[/\\]+/g, '/')
 }
