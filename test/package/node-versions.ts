@@ -1,7 +1,8 @@
 /** Versions of Node.js and npm, from npm's packages of these names. Each is fetched once a machine. */
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheFolder } from '../support/servers/cache.ts'
 
@@ -9,6 +10,26 @@ import { cacheFolder } from '../support/servers/cache.ts'
 export function npm(cwd: string, ...args: string[]): string {
   const words = ['-u', 'NODE_OPTIONS', 'npm', ...args, '--no-audit', '--no-fund', '--loglevel=error']
   return execFileSync('env', words, { cwd, stdio: 'pipe', encoding: 'utf8' })
+}
+
+/** The folder of npm's cache on the machine. */
+export function npmCache(): string {
+  const folder = npm(tmpdir(), 'config', 'get', 'cache').trim()
+  mkdirSync(folder, { recursive: true })
+  return folder
+}
+
+/**
+ * The registry and the certificates that npm uses on the machine, for another root. Credentials are not among them.
+ *
+ * @param place the file of the certificates there
+ */
+export function npmSettings(place: string): { npmrc: string; authorities: string | null } {
+  const setting = (key: string) => npm(tmpdir(), 'config', 'get', key).trim()
+  const authorities = setting('cafile')
+  const lines = [`registry=${setting('registry')}`]
+  if (authorities === 'null') return { npmrc: `${lines[0]}\n`, authorities: null }
+  return { npmrc: `${[...lines, `cafile=${place}`].join('\n')}\n`, authorities }
 }
 
 /** The folder with the program `node`. */

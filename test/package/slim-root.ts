@@ -4,17 +4,18 @@
  */
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { hasApt, unpackedRoot } from '../support/servers/apt.ts'
-import { nodeOf, npm, npmOf } from './node-versions.ts'
+import { hasApt, unpackedAlone, unpackedRoot } from '../support/servers/apt.ts'
+import { nodeOf, npmCache, npmOf, npmSettings } from './node-versions.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 
 const ESSENTIAL =
   'base-files bash coreutils dash diffutils findutils grep gzip hostname libc-bin libstdc++6 perl-base sed tar util-linux'
-/** What images without a shell have. */
-const LIBRARIES = 'libstdc++6'
+/** Packages of images without a shell, but for libssl3, which Node.js has inside. */
+const WITHOUT_SHELL =
+  'base-files ca-certificates libc6 libgcc-s1 libgomp1 libstdc++6 media-types netbase tzdata'
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** The certificates that npm trusts on the machine, in a root. */
 const AUTHORITIES = '/etc/ssl/machine.pem'
@@ -35,6 +36,14 @@ export interface Command {
   readonly writable?: readonly string[]
 }
 
+/** A test, or whatever else ends what it starts. */
+export type Owner = Pick<Test, 'teardown'>
+
+interface Versions {
+  readonly node: string
+  readonly npm: string
+}
+
 /** With mounts and process ids of its own. Its child is the first process of the root, as in a container. */
 const ENTER = `set -e
 root=$1 cache=$2 isReadOnly=$3 writable=$4; shift 4
@@ -47,13 +56,17 @@ for each in $writable; do mount --bind "$root$each" "$root$each"; done
 if $isReadOnly; then mount -o remount,bind,ro "$root"; fi
 exec "$@"`
 
+/** A program in a root or in a container. */
 export class Started {
   readonly child: ChildProcess
   readonly ended: Promise<number | null>
+  /** Resolves with the process id of the first process, as the machine counts. */
+  readonly pid: () => Promise<number>
   out = ''
 
-  constructor(child: ChildProcess) {
+  constructor(child: ChildProcess, pid = async () => childOf(child)) {
     this.child = child
+    this.pid = pid
     this.ended = new Promise((resolve) => child.once('close', resolve))
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => (this.out += chunk.toString()))
@@ -67,21 +80,35 @@ export class Started {
     const status = await Promise.race([printed, this.ended.then((ended) => ended ?? 'killed')])
     if (status !== undefined) throw new Error(`${status}: ${this.out}`)
   }
+}
 
-  /** To the first process of the root. */
-  signal(name: NodeJS.Signals): void {
-    process.kill(this.#first(), name)
-  }
+/** The process id of the only child of a process. */
+function childOf({ pid }: ChildProcess): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+}
 
-  /** Of the first process of the root, as the kernel has it. */
-  status(): string {
-    return readFileSync(`/proc/${this.#first()}/status`, 'utf8')
-  }
+/** Fills a folder with the files of an image `node:VERSION-slim`. */
+export async function slimFiles(folder: string, versions: Versions): Promise<void> {
+  copyInto(folder, await unpackedRoot(ESSENTIAL.split(' ')))
+  const bin = join(folder, 'usr/local/bin')
+  const modules = join(folder, 'usr/local/lib/node_modules')
+  cpSync(join(nodeOf(versions.node), 'node'), join(bin, 'node'))
+  cpSync(npmOf(versions.npm), join(modules, 'npm'), { recursive: true })
+  symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'))
+}
 
-  #first(): number {
-    const { pid } = this.child
-    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-  }
+/** The same of an image without a shell, with Node.js at the place where such images have it. */
+export async function distrolessFiles(folder: string, version: string): Promise<void> {
+  copyInto(folder, await unpackedAlone(WITHOUT_SHELL.split(' ')))
+  for (const each of ['doc', 'lintian', 'locale', 'man'])
+    rmSync(join(folder, 'usr/share', each), { recursive: true, force: true })
+  cpSync(join(nodeOf(version), 'node'), join(folder, 'nodejs/bin/node'))
+}
+
+function copyInto(folder: string, from: string): void {
+  execFileSync('cp', ['-a', `${from}/.`, folder])
+  execFileSync('chmod', ['755', folder])
+  execFileSync('chmod', ['1777', join(folder, 'tmp')])
 }
 
 export class Root {
@@ -89,33 +116,20 @@ export class Root {
   /** Of npm, on the machine. */
   readonly #cache: string
 
-  private constructor(t: Test, from: string) {
-    this.folder = serverFolder(t, 'root')
-    execFileSync('cp', ['-a', `${from}/.`, this.folder])
-    execFileSync('chmod', ['755', this.folder])
+  /** @param folder its files */
+  constructor(folder: string) {
+    this.folder = folder
     for (const each of ['dev', 'etc', 'proc', 'tmp', 'root/.npm'])
       mkdirSync(this.path(each), { recursive: true })
     for (const each of ['hosts', 'resolv.conf']) cpSync(join('/etc', each), this.path(`etc/${each}`))
-    this.#cache = npm(this.folder, 'config', 'get', 'cache').trim()
-    mkdirSync(this.#cache, { recursive: true })
+    this.#cache = npmCache()
   }
 
-  /** @param versions of Node.js and npm */
-  static async slim(t: Test, versions: { readonly node: string; readonly npm: string }): Promise<Root> {
-    const root = new Root(t, await unpackedRoot(ESSENTIAL.split(' ')))
-    const modules = root.path('usr/local/lib/node_modules')
-    cpSync(join(nodeOf(versions.node), 'node'), root.path('usr/local/bin/node'))
-    cpSync(npmOf(versions.npm), join(modules, 'npm'), { recursive: true })
-    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', root.path('usr/local/bin/npm'))
+  static async slim(t: Test, versions: Versions): Promise<Root> {
+    const folder = serverFolder(t, 'root')
+    await slimFiles(folder, versions)
+    const root = new Root(folder)
     root.#configureNpm()
-    return root
-  }
-
-  /** Without a shell, and with Node.js at the place where such images have it. */
-  static async distroless(t: Test, version: string): Promise<Root> {
-    const root = new Root(t, await unpackedRoot([LIBRARIES]))
-    mkdirSync(root.path('nodejs/bin'), { recursive: true })
-    cpSync(join(nodeOf(version), 'node'), root.path('nodejs/bin/node'))
     return root
   }
 
@@ -123,21 +137,15 @@ export class Root {
     return join(this.folder, inside)
   }
 
-  /** The registry and the certificates that npm uses on the machine. */
   #configureNpm(): void {
-    const setting = (key: string) => npm(this.folder, 'config', 'get', key).trim()
-    const lines = [`registry=${setting('registry')}`]
-    const authorities = setting('cafile')
-    if (authorities !== 'null') {
-      mkdirSync(this.path('etc/ssl'), { recursive: true })
-      cpSync(authorities, this.path(AUTHORITIES), { dereference: true })
-      lines.push(`cafile=${AUTHORITIES}`)
-    }
-    writeFileSync(this.path('root/.npmrc'), `${lines.join('\n')}\n`)
+    const { npmrc, authorities } = npmSettings(AUTHORITIES)
+    mkdirSync(this.path('etc/ssl'), { recursive: true })
+    if (authorities !== null) cpSync(authorities, this.path(AUTHORITIES), { dereference: true })
+    writeFileSync(this.path('root/.npmrc'), npmrc)
   }
 
   /** Runs a program to its end. @returns its output; rejects with it */
-  async run(t: Test, args: readonly string[], command: Command = {}): Promise<string> {
+  async run(t: Owner, args: readonly string[], command: Command = {}): Promise<string> {
     const started = this.start(t, args, command)
     const status = await started.ended
     if (status !== 0) throw new Error(`${args.join(' ')}: ${status}\n${started.out}`)
@@ -145,7 +153,7 @@ export class Root {
   }
 
   /** Starts a program. It ends with the test. */
-  start(t: Test, args: readonly string[], command: Command = {}): Started {
+  start(t: Owner, args: readonly string[], command: Command = {}): Started {
     const started = new Started(
       spawn('unshare', this.#line(args, command), { stdio: ['ignore', 'pipe', 'pipe'] }),
     )

@@ -1,12 +1,13 @@
 /** The steps of a release check, in order. */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { changes, promises } from './document-steps.ts'
+import { checkImage } from './image.ts'
 import { keptVersions } from './kept-release.ts'
 import { installedProgram } from './installed-program.ts'
 import { licenses, sameBytes, sbom } from './package-steps.ts'
-import { NotRun, type Step, step } from './step.ts'
+import { type Step, step } from './step.ts'
 import { testFiles } from './test-files.ts'
 import { Workshop } from './workshop.ts'
 
@@ -56,14 +57,7 @@ function schemas(workshop: Workshop): Promise<string> {
   return testFiles(workshop, 'test/release/contract*.test.ts')
 }
 
-const IMAGE = new URL('image.ts', import.meta.url)
-
 async function image(workshop: Workshop): Promise<string> {
-  if (!existsSync(IMAGE)) throw new NotRun('there is no check of the image yet')
-  const { checkImage }: { checkImage(context: string): Promise<Step> } = await import(IMAGE.href)
   const { clone } = await workshop.build(0)
-  const { result, detail } = await checkImage(clone)
-  if (result === 'not run') throw new NotRun(detail)
-  if (result === 'failed') throw new Error(detail)
-  return detail
+  return checkImage(clone)
 }

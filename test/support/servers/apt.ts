@@ -41,10 +41,16 @@ Dir::Log "${state}/log";
 Acquire::Languages "none";
 `
 
+/** The name of a root without dependencies. */
+const ALONE = 'alone'
+
 export function hasApt(): boolean {
+  return ['apt-get', 'apt-cache', 'dpkg-deb', 'flock'].every(hasProgram)
+}
+
+export function hasProgram(name: string): boolean {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
-  const has = (tool: string) => folders.some((folder) => existsSync(join(folder, tool)))
-  return ['apt-get', 'apt-cache', 'dpkg-deb', 'flock'].every(has)
+  return folders.some((folder) => existsSync(join(folder, name)))
 }
 
 /**
@@ -58,6 +64,11 @@ export function unpacked(name: string): Promise<string> {
 /** Resolves with a root of the packages and of all dependencies. No package is configured. */
 export function unpackedRoot(packages: readonly string[]): Promise<string> {
   return fetched('root', packages)
+}
+
+/** The same without dependencies. */
+export function unpackedAlone(packages: readonly string[]): Promise<string> {
+  return fetched(ALONE, packages)
 }
 
 async function fetched(name: string, packages: readonly string[]): Promise<string> {
@@ -103,7 +114,10 @@ async function fetch(name: string, final: string, packages: readonly string[]): 
   const work = mkdtempSync(`${final}-`)
   try {
     const apt = (tool: string, ...args: string[]) => output(work, tool, '-c', config, ...args)
-    const wanted = () => (packages.length > 0 ? allOf(packages, state, apt) : missing(name, apt))
+    const wanted = async () => {
+      if (name === ALONE) return packages
+      return packages.length > 0 ? allOf(packages, state, apt) : missing(name, apt)
+    }
     await apt('apt-get', 'download', ...(await updated(state, wanted, apt)))
     for (const deb of globSync(join(work, '*.deb'))) {
       await output(work, 'dpkg-deb', '-x', deb, work)

@@ -22,7 +22,7 @@ const GUARD = 5_000
 export const CLUSTER_BUS = 10_000
 
 /** Reserves a port of 127.0.0.1, and the port of the cluster bus with it, until the end of the test. */
-export async function reservePort(t: Test): Promise<number> {
+export async function reservePort(t: Pick<Test, 'teardown'>): Promise<number> {
   for (let tries = 0; tries < 200; tries++) {
     const port = FIRST + randomInt(COUNT)
     const guard = await listen(port + GUARD)
