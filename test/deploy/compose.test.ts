@@ -1,6 +1,6 @@
 /** The compose file: the Compose specification allows it, its parts fit together, and its configurations load. */
 
-import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import t from 'tap'
@@ -79,6 +79,12 @@ t.test('files and volumes exist', async (t) => {
     }
     for (const network of networks) t.ok(network === 'default' || network in compose.networks, network)
   }
+})
+
+t.test('a file that an editor replaces reaches the gateway', async (t) => {
+  const sources = gateway.volumes?.map((each) => each.split(':')[0] ?? '') ?? []
+  t.ok(sources.length > 0)
+  for (const source of sources) t.ok(statSync(join(deploy, source)).isDirectory(), `${source} is a folder`)
 })
 
 t.test('no secret has a default', async (t) => {
