@@ -37,6 +37,7 @@ export async function installedProgram(workshop: Workshop): Promise<string> {
     return (await seatgate('token', '--tenant', 'acme', '--sub', sub, ...options)).trim()
   }
   const answers = await demoCalls({ url: gateway.origin, key, tokenOf })
+  assert.match(await (await fetch(`${gateway.ops}/metrics`)).text(), /^process_cpu_seconds_total /m)
   await gateway.end('SIGTERM')
   return `${(await seatgate('--version')).trim()}: ${answers}`
 }
