@@ -7,7 +7,7 @@ import { isMap, isScalar, isSeq, parseDocument, stringify } from 'yaml'
 import type { TableFiles } from '../../../seats-admin/model/tables-version.ts'
 import { CommandFailed } from '../command.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
-import { activeOf, pushOf } from './active-files.ts'
+import { activeOf, pendingPush, pushOf } from './active-files.ts'
 import { isRefused, Unanswered, type Writer } from './change-writer.ts'
 import type { CycleRequest } from './cycle-request.ts'
 import type { Credential } from './expected-answers.ts'
@@ -128,13 +128,18 @@ async function pushEntry(
   operation: string,
   allows: boolean,
 ): Promise<void> {
+  const object = { kind: 'tables', id: entry.file, name: entry.file } as const
   for (let tries = 1; ; tries++) {
     const sent = await entry.push(allows)
-    made.set(entry.file, { kind: 'tables', id: entry.file, name: entry.file })
+    const before = made.get(entry.file) ?? object
+    made.set(entry.file, { ...object, pending: pendingPush(sent) })
     try {
       await writer.write(operation, sent, () => ({ ...writer.state, allowsEntry: allows }))
+      made.set(entry.file, object)
       return
     } catch (cause) {
+      // An earlier push without an answer may still take effect.
+      if (!(cause instanceof Unanswered)) made.set(entry.file, before)
       const isOvertaken = cause instanceof GatewayRefusal && cause.problem.code === 'precondition_failed'
       if (!isOvertaken || tries === TRIES) throw cause
     }

@@ -6,7 +6,7 @@ import type { ApiKeyView, BlockView, SeatView } from '../remote/endpoint-answers
 import { idOf } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
-import { removeFile } from './active-files.ts'
+import { type PendingPush, removeFile } from './active-files.ts'
 import type { Pace } from './change-writer.ts'
 
 /** The beginning of the names of all objects, and of the `sub` of the user of its tokens. */
@@ -24,6 +24,8 @@ export interface MadeObject {
   readonly kind: keyof typeof PATHS | 'tables'
   readonly id: string
   readonly name: string
+  /** The push of the file that has no answer; left out: there is none. */
+  readonly pending?: PendingPush
 }
 
 /**
@@ -114,10 +116,13 @@ export async function removeAll(objects: Iterable<MadeObject>, removing: Removin
 }
 
 /** Deletes an object. @returns null if it is gone; a refusal if it stays; a text if it may be tried again */
-async function removeAt(place: Managing, { kind, id }: MadeObject): Promise<null | GatewayRefusal | string> {
+async function removeAt(
+  place: Managing,
+  { kind, id, pending }: MadeObject,
+): Promise<null | GatewayRefusal | string> {
   try {
     if (kind === 'tables') {
-      await removeFile(place.admin, id)
+      await removeFile(place.admin, id, pending ?? null)
       return null
     }
     const gateway = kind === 'block' ? place.admin : place.manage

@@ -130,11 +130,12 @@ export interface NoStream {
   readonly passing: boolean
 }
 
-/** The code of a gateway's problem document (RFC 9457). */
+/** The code of a gateway's problem document (RFC 9457). The upstream of an entry may refuse with a code, too. */
 function codeOf(text: string): string | null {
   try {
-    const { code } = JSON.parse(text) as { code?: unknown }
-    return typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) ? code : null
+    const { code, type } = JSON.parse(text) as { code?: unknown; type?: unknown }
+    const isOwn = typeof code === 'string' && type === `urn:seatgate:${code}`
+    return isOwn && /^[a-z_]{1,64}$/.test(code) ? code : null
   } catch {
     return null
   }

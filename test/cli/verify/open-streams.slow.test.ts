@@ -93,7 +93,8 @@ async function placeWith(t: Test, status: number, responses: ServerResponse[]): 
       'content-type': status === 200 ? 'text/event-stream' : 'application/problem+json',
       'x-request-id': 'of the stream',
     })
-    if (status !== 200) answer.end(`{"code": "${status === 404 ? 'route_not_found' : 'unavailable'}"}`)
+    const code = status === 404 ? 'route_not_found' : 'unavailable'
+    if (status !== 200) answer.end(JSON.stringify({ type: `urn:seatgate:${code}`, code }))
     else {
       responses.push(answer)
       answer.write(EVENT)

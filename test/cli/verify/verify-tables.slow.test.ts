@@ -1,8 +1,11 @@
 /** `seatgate verify --tables` at one gateway: what it pushes, what it leaves, and what it says if it cannot push. */
 
 import { spawn } from 'node:child_process'
-import t from 'tap'
+import { createServer } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
 import { Pusher, startPushed, tableOf } from '../../tables/pushing.ts'
+import { listen } from '../../support/listen.ts'
 import { bundled } from '../../support/bundled.ts'
 import { until } from '../../support/until.ts'
 import { MAIN, outcomeOf } from '../command-line.ts'
@@ -117,6 +120,89 @@ t.test('tables that list hosts', async (t) => {
     untested.some(({ what }: { what: string }) => what.includes('in tables')),
     JSON.stringify(untested),
   )
+})
+
+/**
+ * A proxy to the gateway.
+ *
+ * @param pushes called with each push, and what passes it on; the client gets no answer if the result is false
+ */
+async function proxied(
+  t: Test,
+  pushes: (pass: () => Promise<Response>) => Promise<boolean>,
+  reads = () => {},
+) {
+  const server = createServer((request, response) => {
+    const serve = async () => {
+      const { method = '', url = '' } = request
+      const headers = Object.entries(request.headers).filter(
+        ([name]) => !['host', 'connection', 'content-length'].includes(name),
+      ) as [string, string][]
+      const body = method === 'GET' ? null : await buffer(request)
+      const sent = { method, headers, body: body?.length === 0 ? null : body } as RequestInit
+      let passed: Promise<Response> | null = null
+      const pass = () => (passed ??= fetch(`${gateway.origin}${url}`, sent))
+      const isTables = url.split('?')[0] === '/v1/tables'
+      if (isTables && method === 'PUT' && !(await pushes(pass))) return void request.socket.destroy()
+      const answer = await pass()
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      const etag = answer.headers.get('etag')
+      response.writeHead(answer.status, {
+        'content-type': answer.headers.get('content-type') ?? '',
+        'x-request-id': answer.headers.get('x-request-id') ?? '',
+        ...(etag === null ? {} : { etag }),
+      })
+      response.end(bytes)
+      if (isTables && method === 'GET') reads()
+    }
+    serve().catch(() => request.socket.destroy())
+  })
+  return `http://127.0.0.1:${await listen(t, server)}`
+}
+
+t.test('a push that another one has overtaken is repeated on the version of that one', async (t) => {
+  await filesNow()
+  await pusher.push(MAIN_FILE)
+  const others = { ...MAIN_FILE, 'other.yaml': tableOf('public', '/other') }
+  let pushes = 0
+  const origin = await proxied(t, async () => {
+    if (++pushes === 1) t.equal((await pusher.push(others)).status, 200)
+    return true
+  })
+  const { code, out, err } = await outcomeOf(
+    start(origin, key, '--duration', '15s', '--json', '--no-streams'),
+  )
+  t.equal(code, 0, err)
+  const { violations, left, operations } = JSON.parse(out)
+  t.same([violations, left], [[], []])
+  t.ok(operations['deny in tables'] > 0)
+  t.same(await filesNow(), others)
+})
+
+t.test('a push without an answer that takes effect later leaves no file', async (t) => {
+  await filesNow()
+  await pusher.push(MAIN_FILE)
+  let push: (() => Promise<Response>) | null = null
+  let readsAfter = 0
+  const origin = await proxied(
+    t,
+    async (pass) => {
+      if (push !== null) return true
+      push = pass
+      child.kill('SIGINT')
+      return false
+    },
+    () => {
+      // The run has looked for its file, and has not found it.
+      if (push !== null && ++readsAfter === 2) void push()
+    },
+  )
+  const child = start(origin, key, '--duration', '10m', '--json', '--no-streams')
+  const { out, err } = await outcomeOf(child)
+  t.ok(readsAfter > 2, err)
+  if (out !== '') t.same(JSON.parse(out).left, [], err)
+  t.notMatch(err, /not deleted/)
+  t.same(await filesNow(), MAIN_FILE)
 })
 
 t.test('tables in files', async (t) => {
