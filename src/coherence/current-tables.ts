@@ -95,7 +95,6 @@ export class CurrentTables implements ChangeListener {
 
   applyReading(changes: readonly NumberedChange[] | null): void {
     if (changes !== null) return this.applyAnnouncement(changes)
-    this.#pending = []
     this.#arrived.clear()
     this.#forget()
   }

@@ -154,6 +154,20 @@ t.test('a store that was restored may activate the same number with other files'
   }
 })
 
+t.test('an activation before a reading of another history is reported after the next one', async (t) => {
+  const { tables, lease, activated, answer } = await setUpCurrent()
+  tables.applyAnnouncement([activation(5, 101, TENANT, 'other')])
+  tables.applyReading(null)
+  lease.received = 101
+  const check = tables.check()
+  tables.activate(setOf(5, 'other'))
+  await settled()
+  t.same(activated, [], 'the newest one is not known')
+  await answer(asOf(5, 101, 'other'))
+  await check
+  t.same(activated, [2101])
+})
+
 t.test('an activation that arrives after a later one makes the process read once', async (t) => {
   const { tables, lease, activated, readings, answer } = await setUpCurrent()
   tables.applyAnnouncement([activation(7, 102)])
