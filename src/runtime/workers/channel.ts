@@ -63,7 +63,10 @@ export class Channel {
     if (!this.#ended) this.#port.send({ method, argument, id: null } satisfies Message)
   }
 
-  /** Call it only after the other process has ended: until then it may still be executing calls. */
+  /**
+   * Call it only after the other process has ended: until then it may still be executing calls. What arrives
+   * after that is dropped: a `joins` would bring the process back among those that every reload waits for.
+   */
   end(): void {
     this.#ended = true
     for (const { reject } of this.#pending.values()) reject(new ProcessEnded())
@@ -71,6 +74,7 @@ export class Channel {
   }
 
   #receive(data: unknown): void {
+    if (this.#ended) return
     const message = data as Message
     if ('answer' in message) return this.#settle(message)
     if (!('method' in message)) return
