@@ -44,6 +44,9 @@ const LASTING = tool('watch')
 
 interface Setup {
   readonly gateway: GatewayProcess
+  /** The address of the front door. `gateway` looks for it in its whole log each time. */
+  readonly origin: string
+  readonly port: number
   readonly bearer: string
   readonly key: string
   readonly seat: string
@@ -66,10 +69,11 @@ async function start(ending: Ending): Promise<Setup> {
   await store.close()
   await gateway.start()
   await gateway.listens()
+  const { origin, port } = gateway
   const bearer = token({ secret: SECRET }, { tenant: 'acme', hashPerm: ['main:Agent'] })
   const body = { name: 'Agent', spaces: ['main'], permissions: ['weather:read'] }
-  const { id } = (await admin({ gateway, key }, 'POST', '/v1/seats', body)) as { id: string }
-  return { gateway, bearer, key, seat: id }
+  const { id } = (await admin({ origin, key }, 'POST', '/v1/seats', body)) as { id: string }
+  return { gateway, origin, port, bearer, key, seat: id }
 }
 
 function answer(response: ServerResponse): void {
@@ -81,13 +85,13 @@ function begin(response: ServerResponse): void {
 }
 
 async function admin(
-  { gateway, key }: Pick<Setup, 'gateway' | 'key'>,
+  { origin, key }: Pick<Setup, 'origin' | 'key'>,
   method: string,
   path: string,
   body: unknown,
 ): Promise<unknown> {
   const headers = { 'x-api-key': key, space: 'admin', 'content-type': 'application/json' }
-  const response = await fetch(gateway.origin + path, { method, headers, body: JSON.stringify(body) })
+  const response = await fetch(origin + path, { method, headers, body: JSON.stringify(body) })
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
   return response.json()
 }
@@ -97,13 +101,13 @@ function open(port: number): Socket {
 }
 
 /** CPU microseconds of the gateway for each request of a turn. */
-async function costOf({ gateway, bearer }: Setup, target: string): Promise<number> {
+async function costOf({ gateway, port, bearer }: Setup, target: string): Promise<number> {
   const bytes = requestOf(CALL, { token: bearer, target })
   const before = cpuOf([gateway.pid])
   const until = Date.now() + TURN
   let count = 0
   const load = async () => {
-    const socket = open(gateway.port)
+    const socket = open(port)
     for (; Date.now() < until; count++) {
       socket.write(bytes)
       let text = ''
@@ -138,8 +142,8 @@ interface Stream {
 }
 
 /** Resolves once the stream has begun. */
-async function openStream({ gateway, bearer }: Setup): Promise<Stream> {
-  const socket = open(gateway.port)
+async function openStream({ port, bearer }: Setup): Promise<Stream> {
+  const socket = open(port)
   socket.write(requestOf(LASTING, { token: bearer }))
   let text = ''
   while (!text.includes(': begun')) text += (await once(socket, 'data'))[0]
