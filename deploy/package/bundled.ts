@@ -46,6 +46,8 @@ export function bundlePrograms(root: string, dist: string): void {
       target: 'node22',
       minifyWhitespace: true,
       lineLimit: 120,
+      // Comments name the files of the packages: the same ones where node_modules is a link.
+      preserveSymlinks: true,
       legalComments: 'inline',
       banner: { js: REQUIRE },
       write: false,

@@ -27,7 +27,10 @@ interface Surroundings {
   readonly env: Readonly<Record<string, string>>
 }
 
-const USUAL: Surroundings = { folder: 'clone', umask: '022', mode: 'a+r', env: {} }
+/** The copy has no history, so the build is told its commit, as in the image. */
+const COMMIT = { SEATGATE_COMMIT: '0123456789'.repeat(4) }
+
+const USUAL: Surroundings = { folder: 'clone', umask: '022', mode: 'a+r', env: COMMIT }
 
 /** Packs a copy, with the dependencies of the clone. @returns the path of the package */
 export function packCopy(t: Test, { folder, umask, mode, env } = USUAL): string {

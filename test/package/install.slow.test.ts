@@ -6,27 +6,27 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { outcomeOf } from '../cli/command-line.ts'
 import { fetchConforming } from '../support/openapi.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/world.ts'
+import { packCopy } from './clone-copy.ts'
 import { nodeOf, npm } from './node-versions.ts'
 import { serverFolder } from '../support/servers/folder.ts'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Arguments of `env`: the test runner gives options to each Node.js below it, which other programs can't bear. */
 const PLAIN = ['-u', 'NODE_OPTIONS']
 
-/** Packs the clone and installs the result. @returns the folder, which is removed with the test */
+/**
+ * Packs a copy of the clone, since packing replaces package.json for a moment, and installs the result.
+ *
+ * @returns the folder, which is removed with the test
+ */
 function install(t: Test): string {
   const folder = serverFolder(t, 'package')
-  npm(root, 'pack', '--pack-destination', folder)
-  const archive = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
-  npm(folder, 'install', '--omit=dev', '--prefer-offline', join(folder, archive))
+  npm(folder, 'install', '--omit=dev', '--prefer-offline', packCopy(t))
   return folder
 }
 
