@@ -10,9 +10,7 @@ import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse } from '../http/server/client-response.ts'
-import { Exchange } from '../http/server/exchange.ts'
-import { corsLines, rateLimitLines } from '../http/server/gateway-lines.ts'
-import { mcpExchange } from '../http/server/mcp-exchange.ts'
+import { Exchange, Slot } from '../http/server/exchange.ts'
 import { openedWebSocket } from '../http/server/open-web-socket.ts'
 import type { RespondUnparsed } from '../http/server/problem.ts'
 import { RequestShares } from '../http/server/request-shares.ts'
@@ -175,9 +173,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig, L extends Stage
  * body of a message, which was restored, is counted again.
  */
 function forgetDecision(exchange: Exchange): void {
-  mcpExchange.clear(exchange)
-  corsLines.clear(exchange)
-  rateLimitLines.clear(exchange)
+  Slot.forgetDecision(exchange)
   exchange.bytesIn = 0
   exchange.logFields = ''
 }

@@ -13,11 +13,22 @@ import type { ClientResponse } from './client-response.ts'
  */
 export class Slot<V> {
   static readonly #empty: undefined[] = []
+  static readonly #ofDecision: number[] = []
   readonly #at = Slot.#empty.push(undefined) - 1
+
+  /** @param isOfDecision its content follows from the decision, and ends with it */
+  constructor(isOfDecision = false) {
+    if (isOfDecision) Slot.#ofDecision.push(this.#at)
+  }
 
   /** Empty slots for one exchange. */
   static all(): unknown[] {
     return Slot.#empty.slice()
+  }
+
+  /** Empties what follows from the decision: other tables decide the request again. */
+  static forgetDecision({ slots }: Exchange): void {
+    for (const at of Slot.#ofDecision) slots[at] = undefined
   }
 
   get({ slots }: Exchange): V | undefined {
@@ -26,10 +37,6 @@ export class Slot<V> {
 
   set({ slots }: Exchange, value: V): void {
     slots[this.#at] = value
-  }
-
-  clear({ slots }: Exchange): void {
-    slots[this.#at] = undefined
   }
 }
 

@@ -7,10 +7,10 @@ import { type Exchange, Slot } from './exchange.ts'
  * `Access-Control-*`; see `Evaluation.cors`. Empty for a WebSocket, to which CORS does not apply. Owner:
  * `stages/evaluate.ts`.
  */
-export const corsLines = new Slot<string>()
+export const corsLines = new Slot<string>(true)
 
 /** What is left of the rate limits of the route; never ''. Owner: `stages/take-rate-limits.ts`. */
-export const rateLimitLines = new Slot<string>()
+export const rateLimitLines = new Slot<string>(true)
 
 /** The rate limits of the route have taken a token, or refused. */
 export function isLimited(exchange: Exchange): boolean {

@@ -36,4 +36,4 @@ export interface McpError {
 }
 
 /** Filled once a POST has matched the path of an MCP server. Owner: `pipeline/stages/read-mcp-call.ts`. */
-export const mcpExchange = new Slot<McpExchange>()
+export const mcpExchange = new Slot<McpExchange>(true)
