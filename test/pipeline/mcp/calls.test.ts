@@ -299,3 +299,12 @@ t.test('tables that change while a message arrives', async (t) => {
   t.equal(world.upstream.seen.length, 5)
   t.notMatch(world.logText(), /mcp_method.*mcp_method.*\n/, 'noted once a line')
 })
+
+t.test('a table of a host has its metadata on that host alone', async (t) => {
+  const world = await startMcp(t, { table: ['host: gw.example'] })
+  const path = '/.well-known/oauth-protected-resource/mcp'
+  const own = await roundTrip(world, `GET ${path} HTTP/1.1\r\nHost: gw.example\r\n\r\n`)
+  t.match(own, { status: 200, json: { resource: 'https://gw.example/mcp' } })
+  const other = await roundTrip(world, `GET ${path} HTTP/1.1\r\nHost: other.example\r\n\r\n`)
+  t.match(other, { status: 404, json: { code: 'route_not_found' } })
+})
