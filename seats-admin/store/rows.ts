@@ -68,7 +68,7 @@ export interface Dialect {
    * `:tables_from`; null: no other instance can be running.
    */
   readonly instanceWithOtherTables: string | null
-  /** The same for a running instance whose route tables are those of `:tables_from`. */
+  /** A query for the same of a running instance whose route tables are those of `:tables_from`; or null. */
   readonly instanceWithTables: string | null
   /** The time of the store in ms since the epoch. */
   readonly clock: string

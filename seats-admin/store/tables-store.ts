@@ -35,7 +35,7 @@ export interface TablesCandidate {
   readonly base: number
 }
 
-/** The files of a proposal are those of the active version. */
+/** The answer to a proposal of the files of the active version. */
 export interface SameTables {
   readonly id: null
   /** That version. */
@@ -102,7 +102,7 @@ export interface TablesStore {
    * {@link proposeTables}. Does not read the answers.
    *
    * @param compiled what the compiled tables of the candidate are
-   * @param effect that of the proposal
+   * @param effect the effect of the proposal
    */
   activateTables(
     writer: Writer,

@@ -156,7 +156,7 @@ export class CallerComparison {
     const [had, has] = [yield* this.#accessTo(before), yield* this.#accessTo(after)]
     const users = new Moves<NamedUser>(({ sub, email }) => email ?? sub)
     const keys = new Moves<NamedKey>(({ name }) => name)
-    // Of 10,000 pairs, most are about few callers.
+    // Most of 10,000 pairs concern few callers.
     const some = had === 'all' || has === 'all' ? this.#groups : new Set([...had.keys(), ...has.keys()])
     for (const group of some) {
       yield null

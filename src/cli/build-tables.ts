@@ -28,7 +28,7 @@ export function buildTables(
 /** Entries of one message, so that their receiver takes no long turn of its event loop. */
 export const ENTRIES_A_MESSAGE = 500
 
-/** What the thread says: some entries, of which it sends more on request, and then the rest. */
+/** A message of the thread: some entries, which it sends on request, and the rest after the last of them. */
 export type ThreadMessage =
   | { readonly entries: readonly RouteEntry[] }
   | { readonly built: Omit<UncheckedTables, 'entries'> }

@@ -32,11 +32,11 @@ export class DeferredQueue {
   #schedule(): void {
     if (this.#isScheduled || this.#tasks.length === 0) return
     this.#isScheduled = true
-    setImmediate(this.#runNext)
+    setImmediate(this.#runDue)
   }
 
   /** A task may add itself again, for the next iteration. */
-  readonly #runNext = (): void => {
+  readonly #runDue = (): void => {
     this.#isScheduled = false
     let count = Math.min(this.#tasks.length, this.#othersInFlight() ? 1 : IDLE_BATCH)
     try {

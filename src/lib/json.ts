@@ -101,13 +101,13 @@ function countParsedMembers(value: unknown): number {
   return members
 }
 
-/** Whether the value is an object, but neither an array nor null. */
 /** The object that the text is. Null for any other text. */
 export function parseJsonObject(text: string): Readonly<Record<string, unknown>> | null {
   const parsed = parseJson(text)
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : null
 }
 
+/** Whether the value is an object, but neither an array nor null. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

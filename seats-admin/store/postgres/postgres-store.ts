@@ -53,7 +53,7 @@ export async function openPostgresStore({
 
 /**
  * The store while its server may be away. Each call connects by itself; until {@link LateStore.open} has
- * resolved, the schema may be that of an older version, or missing.
+ * resolved, an older version may have made the schema, or none.
  */
 export function latePostgresStore(options: PostgresOptions): LateStore {
   const { url, pool = DEFAULT_POOL, timeout = DEFAULT_TIMEOUT } = options

@@ -105,7 +105,7 @@ async function write(
   )
 }
 
-/** @returns the new version; null: the files are those of the active one */
+/** @returns the new version; null: the active version has the same files */
 async function stored(
   store: Store,
   tenant: string,
